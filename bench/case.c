@@ -7,13 +7,14 @@
  *   peer     the command of a peer; its first word is the peer's directory in peers/
  *   floor    the command that measures the limit of the machine
  *   samples  the default number of samples
- *   each     only in a file whose name ends in ".@": a list of words. Every word defines a case: the
- *            word replaces '@' in the name of the file, which gives the name of the case, and in
- *            the commands
+ *   each     a list of words; only in a template, which is a file whose name ends in ".@"
+ *
+ * Every word of a template defines a case: it replaces '@' in the commands, and '@' in the name of
+ * the file, which gives the name of the case. If the case also has a file of its own, that file is
+ * used.
  *
  * "Our worker" is a program of this project that runs the operation to measure; a peer is another
- * program that does the same. PATH contains our worker and the programs that create inputs. If a
- * case also has its own file, without '@', that file is used.
+ * program that does the same. PATH contains our worker and the programs that create inputs.
  */
 #include "bench.h"
 
@@ -89,7 +90,7 @@ static bool read_lines(FILE *file, const char *path, bench_case *out)
     return true;
 }
 
-/* Opens the file of a case, or the template file whose name has '@' as its last part. */
+/* Opens the file of a case, or its template, whose name ends in ".@". */
 static FILE *open_case(const char *folder, const char *name, char *path, size_t capacity)
 {
     const char *dot = strrchr(name, '.');

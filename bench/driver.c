@@ -5,8 +5,9 @@
  *
  * The workers of a case take one sample each in turn. The order rotates with each round, so that
  * disturbances of the machine affect all workers alike. Results are medians over the number of
- * samples given by -n or the case. With -w no peers run, which the results record. Without -w, a
- * case whose peer is not installed is printed, but its entry in the results does not change.
+ * samples given by -n or the case. With -w no peers run, and the entries in RESULTS contain no
+ * peer. Without -w, a case whose peer is not installed is printed, but its entry in RESULTS
+ * does not change.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
@@ -20,7 +21,7 @@
 
 typedef struct driver {
     const char *cases, *peers, *results;
-    size_t samples; /* 0: number given by the case */
+    size_t samples; /* number of samples; 0: the number given by the case */
     bool without_peers;
 } driver;
 
@@ -30,7 +31,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns NaN if memory allocation fails. */
+/* Returns the median of n samples, or NaN if memory allocation fails. */
 static double median_of(const double *samples, size_t n)
 {
     double *sorted = malloc(n * sizeof *sorted);
@@ -117,8 +118,8 @@ static void print_row(const bench_result *result, const bench_worker *workers)
     (void)fflush(stdout);
 }
 
-/* Computes the median ratio of a side's samples to ours, round by round, and the median of the
- * samples. */
+/* Computes the median of a side's samples, and the median over all rounds of the ratio of its
+ * sample to ours. */
 static bool find_medians(double *const *samples, size_t n, size_t side, double *median,
                          double *paired)
 {

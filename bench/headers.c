@@ -1,6 +1,6 @@
 /*
  * headers big|small FILE: writes a safetensors file with a header like those of the official
- * library, and a hole instead of the data.
+ * library. The tensor data is a hole in the file.
  *
  *   big    92,160 tensors, the experts of a large mixture of experts; header of 12 MB
  *   small  300 tensors, a dense model of 33 layers; header of 35 KB
@@ -77,7 +77,7 @@ static int write_file(const char *path, const char *text, size_t n, uint64_t dat
     FILE *file = fopen(path, "wb");
     if (file == NULL)
         return 1;
-    /* Flushed to disk now, so that write-back does not disturb the measurement. */
+    /* Flush the file to disk now, so that write-back does not disturb the measurement. */
     int failed = fwrite(length, 1, sizeof length, file) != sizeof length ||
                  fwrite(text, 1, n, file) != n || fflush(file) != 0 ||
                  ftruncate(fileno(file), (off_t)(sizeof length + n + data)) != 0 ||

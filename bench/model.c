@@ -1,7 +1,7 @@
 /*
  * model FOLDER: writes a Hugging Face model of 2 GiB in BF16: 16 layers with the shapes of Qwen
- * 3, tied embeddings of 128 MiB (its largest tensor), and no tokenizer. Values are nearly normal,
- * as real weights are, and the same in every run.
+ * 3, tied embeddings of 128 MiB (its largest tensor), and no tokenizer. The values are nearly
+ * normally distributed, like real weights, and the same in every run.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

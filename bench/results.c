@@ -18,7 +18,7 @@ static bool put(void *ctx, const char *text, size_t n)
     return fwrite(text, 1, n, ctx) == n;
 }
 
-/* Rounds to four digits; the clock is not more precise. */
+/* Rounds to four significant digits; the clock is not more precise. */
 static double rounded(double value)
 {
     char text[32];
@@ -108,8 +108,8 @@ static char *read_file(const char *path, size_t *n)
     return text;
 }
 
-/* Reads the rest of an entry after its opening bracket; *is_case is set to true if the entry
- * is that of case `name`. */
+/* Reads an entry after its opening brace. Sets *is_case to whether it is the entry of case
+ * `name`. */
 static bool pass_entry(wb__json *json, const char *name, bool *is_case)
 {
     *is_case = false;

@@ -77,7 +77,8 @@ static int write_manifest(const char *path)
     return fclose(file) != 0;
 }
 
-/* Creates FOLDER/manifests/registry.ollama.ai/library/NAME and writes NAME/latest. */
+/* Creates the directory FOLDER/manifests/registry.ollama.ai/library/NAME and writes the manifest
+ * "latest" in it. */
 static int write_model(const char *folder, unsigned long number)
 {
     char path[4096];

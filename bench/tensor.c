@@ -1,6 +1,7 @@
 /*
- * tensor TYPE ROWS FILE: writes rows of 4096 nearly normal values, as real weights are, encoded
- * in the given element type; F32 stores them unencoded. The values are the same in every run.
+ * tensor TYPE ROWS FILE: writes rows of 4096 values, encoded in the given element type; F32 stores
+ * them unencoded. The values are nearly normally distributed, like real weights, and the same in
+ * every run.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@ static uint64_t random_bits(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The sum of twelve uniform numbers is nearly normal and the same on every machine. */
+/* Each value is a sum of twelve uniform random numbers, which is nearly normally distributed and
+ * the same on every machine. */
 static void fill(float *values, uint64_t n)
 {
     uint64_t state = 1;

@@ -1,11 +1,10 @@
 /*
  * tokenizer KIND FOLDER: writes a model with one tensor and a tokenizer.json of about 20 MB,
- * formatted like the tokenizers library does (indented by two spaces). Does nothing if the file
- * exists.
+ * indented by two spaces, as the tokenizers library does. Does nothing if tokenizer.json exists.
  *
- *   pairs   byte-level BPE, merges as ["a", "b"], the format since version 0.20
- *   texts   byte-level BPE, merges as "a b", the format before
- *   scores  Unigram: tokens and scores
+ *   pairs   byte-level BPE; merges as ["a", "b"], the format since version 0.20 of the library
+ *   texts   byte-level BPE; merges as "a b", the earlier format
+ *   scores  Unigram; tokens with scores
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -30,7 +29,8 @@ static uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-/* Makes a word; every third begins with the space marker, and some use other scripts. */
+/* Makes word `number`. Every third word begins with the space marker, and every eighth is
+ * Cyrillic. */
 static void make_word(char word[4 * LONGEST], uint64_t number)
 {
     static const char *const marks[] = {"\xC4\xA0", "", ""};
@@ -43,7 +43,7 @@ static void make_word(char word[4 * LONGEST], uint64_t number)
         else
             word[len++] = (char)('a' + r % 26);
     }
-    /* Makes every token distinct. */
+    /* Append the number in base 26, so that all words differ. */
     for (; number > 0; number /= 26)
         word[len++] = (char)('a' + number % 26);
     word[len] = '\0';
@@ -66,7 +66,7 @@ static void put_merges(FILE *file, const char *kind, long bytes)
     fputs("    \"merges\": [", file);
     for (uint64_t number = 0; ftell(file) < bytes; number++) {
         make_word(word, number);
-        size_t cut = 2 + strlen(word) / 4 * 2; /* does not split two-byte characters */
+        size_t cut = 2 + strlen(word) / 4 * 2; /* even: two-byte characters are not split */
         if (number % 8 != 7)
             cut = strlen(word) / 2 < 2 ? 1 : 2;
         fprintf(file, number == 0 ? "" : ",");

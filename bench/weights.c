@@ -36,8 +36,8 @@ int main(int argc, char **argv)
     const char *dtype = small ? "BF16" : argv[1];
     int narrow = strcmp(dtype, "BF16") == 0;
     uint64_t bytes = (uint64_t)SIDE * SIDE * (narrow ? 2 : 4);
-    uint64_t finite =
-        narrow ? 0xBFFFBFFFBFFFBFFFu : 0xBFFFFFFFBFFFFFFFu; /* clears the top exponent bit */
+    /* mask that clears the top exponent bit of each value, so that none is infinite or NaN */
+    uint64_t finite = narrow ? 0xBFFFBFFFBFFFBFFFu : 0xBFFFFFFFBFFFFFFFu;
     FILE *file = fopen(argv[3], "wb");
     char *header = malloc(200 * (tensors + 1));
     if (file == NULL || header == NULL || tensors == 0)

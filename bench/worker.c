@@ -1,7 +1,7 @@
 /*
  * worker OPERATION TIMES ARGUMENTS…: measures an operation of the library or a floor, as
- * described in bench.h. A sample is the mean of TIMES runs, for operations too short for the
- * clock.
+ * described in bench.h. A sample is the mean time of TIMES runs, so that even operations too short
+ * for the clock can be measured.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "worker.h"

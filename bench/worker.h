@@ -1,6 +1,6 @@
 /*
- * worker.h: the operations that the worker can measure. Each operation is a file in ops/ and a
- * row in the table in worker.c.
+ * worker.h: the operations that the worker can measure. ops.def lists them, and a file in ops/
+ * defines each one.
  */
 #ifndef WB_BENCH_WORKER_H
 #define WB_BENCH_WORKER_H
@@ -30,8 +30,9 @@ static inline uint64_t bench_now(void)
 }
 
 /*
- * Processor time of all threads in a sample. Operations that wait, or use several threads, add
- * the bench_cpu_now difference over the measured interval. 0: not reported.
+ * Processor time of all threads in a sample, in nanoseconds; 0: not reported. An operation that
+ * waits or uses several threads adds the difference of bench_cpu_now at the end and at the
+ * beginning of each measured interval.
  */
 extern uint64_t bench_cpu;
 
@@ -42,7 +43,7 @@ static inline uint64_t bench_cpu_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Prints the reason to stderr and ends the process. */
+/* Prints `what` and the reason `why` to stderr and ends the process. */
 _Noreturn void bench_die(const char *what, const char *why);
 
 #endif

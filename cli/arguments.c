@@ -77,7 +77,7 @@ static bool is_key(const scan *s)
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
             return true;
     }
-    return s->args->count > 1; /* the first operand is the command name */
+    return s->args->count > 1; /* operands: the command name, then the path */
 }
 
 /* Appends the value of an option that may be given several times. */
@@ -105,7 +105,7 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     bool is_path = strncmp(row->argument, "FILE", 4) == 0 ||
                    strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
-    /* An empty path: typically an unset shell variable. */
+    /* Refuse an empty path, which is typically an unset shell variable. */
     if (attached == NULL || (is_path && attached[0] == '\0'))
         return report_usage(MSG_OPTION_NEEDS_VALUE, row->name, row->name, row->argument);
     s->args->value[id] = attached;
@@ -156,6 +156,9 @@ static int take_letters(scan *s, const char *typed)
     return 0;
 }
 
+/* Parses all words. args->operands is argv itself. An operand overwrites only a word that was read
+ * before, because args->count < s->next.
+ */
 static int take_all(scan *s)
 {
     arguments *args = s->args;
@@ -164,7 +167,7 @@ static int take_all(scan *s)
         char *word = s->argv[s->next++];
         int code = 0;
         if (ended || word[0] != '-' || word[1] == '\0')
-            args->operands[args->count++] = word; /* never overwrites argv[s->next]: count < next */
+            args->operands[args->count++] = word;
         else if (strcmp(word, "--") == 0)
             ended = true;
         else
@@ -223,7 +226,7 @@ static int check_operands(const arguments *args)
     return code;
 }
 
-/* Returns true if an invalid command line contains --json: the error is then reported as JSON, too.
+/* Returns true if an invalid command line contains --json. The error is then also reported as JSON.
  */
 static bool asks_for_json(int argc, char **argv)
 {

@@ -26,13 +26,13 @@ int check_paths(const arguments *args, void (*present)(const arguments *args, co
 /* Stores the finding at `index` in *finding. Returns false past the last finding. */
 bool check_finding(const check *c, uint64_t index, wb_finding *finding);
 
-/* Returns "sound", "flawed" or "refused". */
+/* Returns the verdict as a word: "sound", "flawed" or "refused". */
 const char *check_verdict(const check *c);
 
-/* Prints the JSON object of --json. */
+/* Prints the result of a check as a JSON object (--json). */
 void check_json(const check *c);
 
-/* Adds the format and the totals, such as "gguf, 291 tensors in 3 files, 5.2 MiB". */
+/* Adds the format and the totals of the model: "gguf, 291 tensors in 3 files, 5.2 MiB". */
 void text_add_content(text *t, const check *c);
 
 #endif

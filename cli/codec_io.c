@@ -30,7 +30,7 @@ static int fail_input(const codec_job *job)
     return report_path(EXIT_IO, job->label, MSG_CANNOT_READ, strerror(errno));
 }
 
-/* Copies a stream to an unnamed temporary file, which replaces the input. */
+/* Copies the input, a stream, to an unnamed temporary file. job->fd is then this file. */
 static int spool(codec_job *job)
 {
     static char buffer[1 << 16];

@@ -13,7 +13,7 @@
 #include "report.h"
 #include "terminal.h"
 
-/* Computes the sizes of one row. */
+/* Computes the sizes of the parts (weight, scales, biases) of one row. */
 static int measure(codec_job *job, int32_t dtype, wb_mlx_sizes *row)
 {
     *row = (wb_mlx_sizes){.size = sizeof *row};
@@ -166,7 +166,8 @@ typedef struct stored {
     uint8_t *bytes;   /* buffer for one batch of rows */
 } stored;
 
-/* Finds a stored tensor. If the library presents the tensor as quantized, returns its first part.
+/* Finds a stored tensor by name. If the library combines it with its scales to a quantized tensor,
+ * returns the packed values, which are the first part.
  */
 static stored find(const wb_model *model, const char *name)
 {
@@ -286,7 +287,7 @@ int codec_mlx_decode(codec_job *job)
 {
     wb_model *model;
     wb_mlx_sizes row;
-    /* Reports an invalid combination of type and columns. */
+    /* Check whether the type permits this number of columns. */
     int code = measure(job, WB_DTYPE_F32, &row);
     if (code != 0)
         return code;

@@ -148,8 +148,8 @@ static bool find_folder(const convert_job *job, text *path)
     return true;
 }
 
-/* Adds sidecar files by their known names. A directory without read permission still allows opening
- * files by name.
+/* Adds sidecar files by their known names. Without read permission, a directory cannot be listed,
+ * but its files can be opened by name.
  */
 static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
                            wb_error *error)
@@ -290,9 +290,9 @@ static bool is_copy(const convert_job *job)
     bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
                  args->given[OPTION_ALIGNMENT] || job->out_is_stream;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
-        return false; /* the library copies the blob unchanged */
+        return false; /* use wb_convert, which copies the blob unchanged */
     if (in_store && job->out_is_folder)
-        return false; /* the library knows the sidecar files in the Ollama store */
+        return false; /* use wb_convert, which knows the sidecar files in an Ollama store */
     return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 

@@ -17,8 +17,8 @@
 typedef struct edit_job {
     const arguments *args;
     const char *path;
-    wb_model *model; /* the unmodified model, for types and names; NULL: it cannot be opened as a
-                      * whole */
+    wb_model *model; /* the model before the edits, which has the types of the keys; NULL until it
+                      * is open */
     wb_edit *edits;
     edit_value *values;
     text *names; /* strings that the edits point into */
@@ -167,7 +167,7 @@ static int edit_file(edit_job *job)
                                      .flags =
                                          (args->given[OPTION_DRY_RUN] ? WB_EDIT_DRY_RUN : 0) |
                                          (args->given[OPTION_IN_PLACE] ? WB_EDIT_IN_PLACE : 0)};
-    /* Undo an interrupted edit first: a half-edited file may not open. */
+    /* Undo an interrupted edit first, because a half-edited file may be invalid. */
     interrupt_defer(true);
     wb_status status =
         args->given[OPTION_DRY_RUN] ? WB_OK : wb_edit_recover(job->path, &undone, &error);

@@ -18,9 +18,9 @@ typedef struct edit_value {
     bool of_numbers; /* an array of numbers that no guessed type can represent */
 } edit_value;
 
-/* A model and the edits that precede the current edit. The edits determine the type of a key. */
+/* A model and the edits that precede the current edit. Both determine the type of a key. */
 typedef struct edit_state {
-    const wb_model *model; /* NULL: the model cannot be opened as a whole */
+    const wb_model *model; /* the model before all edits; NULL: no model in GGUF */
     const wb_edit *edits;
     size_t count;
 } edit_state;
@@ -31,8 +31,8 @@ typedef struct edit_state {
  */
 int edit_read_value(const edit_state *state, const char *key, const char *typed, edit_value *to);
 
-/* Reads the value from a file. If the key is an array, the file contains a JSON array; otherwise
- * the content of the file becomes a string.
+/* Reads the value for a metadata key from the file at `path`. If the key is an array, the file must
+ * contain a JSON array; otherwise the value is a string with the content of the file.
  */
 int edit_read_file_value(const edit_state *state, const char *key, const char *path,
                          edit_value *to);
@@ -56,7 +56,7 @@ int edit_read_text(const char *path, text *to);
 /* Same as edit_read_text, but accepts only regular files. A FIFO named config.json would block. */
 int edit_read_config(const char *path, text *to);
 
-/* Prints the JSON object of --json. */
+/* Prints the result of an edit as a JSON object (--json). */
 void edit_answer_json(const char *path, const wb_edited *edited);
 
 /* Applies the edits of the command line to config.json in a directory. Returns the exit code. */

@@ -7,9 +7,10 @@
 
 #include "edit.h"
 
+/* One element of the JSON array. */
 typedef struct cell {
     wb_json_kind kind; /* STRING, UINT, NUMBER or BOOL */
-    uint64_t number;   /* magnitude of an integer; for STRING: offset in the text */
+    uint64_t number;   /* magnitude of an integer; STRING: offset in `strings` of the reader */
     double real;
     bool whole; /* the number is an integer; `number` is its magnitude */
     size_t len;
@@ -51,8 +52,8 @@ static int take(void *ctx, const wb_json_item *item)
 
 /* ---- types ---- */
 
-/* Stores an integer in two's complement. Returns false if the cell is not an integer or is less
- * than -2^63.
+/* Stores the integer of an element in two's complement in *number. Returns false if the element is
+ * not an integer or is less than -2^63.
  */
 static bool as_int(const cell *c, uint64_t *number, bool *negative)
 {

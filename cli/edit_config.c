@@ -7,15 +7,16 @@
 #include "messages.h"
 #include "report.h"
 
-/* Position of a member in the JSON text, from the opening quote of its key to the end of its value.
+/* A member of an object in the JSON text. Its text begins at offset `key`, the opening quote of the
+ * key, and ends before offset `end`, the end of the value.
  */
 typedef struct member {
     bool found;
     size_t key, key_end, value, end;
     size_t object,
-        object_end;   /* braces of the object that contains the member, or will contain it */
+        object_end;   /* offsets of the braces of the object that contains or will contain it */
     bool is_empty;    /* the object has no members */
-    const char *name; /* name of the member, decoded */
+    const char *name; /* name of the member, without escape sequences */
     size_t len;
 } member;
 
@@ -293,7 +294,7 @@ static int apply(text *config, option_id option, const char *word)
     return code;
 }
 
-/* Replaces the file with the new text. */
+/* Replaces the file at `path` by a file with the new text. */
 static int write_config(const char *path, const text *config)
 {
     out *file = out_file(path);

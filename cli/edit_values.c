@@ -15,7 +15,7 @@
 #include "messages.h"
 #include "report.h"
 
-/* size limit of a file that contains a value, in bytes; equals the header size limit */
+/* size limit of a file that contains a value, in bytes; the same as the limit of a header */
 #define TEXT_MAX 100000000
 
 static const struct type_row {
@@ -60,7 +60,7 @@ static bool parse_as(const char *typed, wb_value *value)
         return value->number == 1 || strcmp(typed, "false") == 0;
     case WB_META_FLOAT:
         value->real = strtod(typed, &end);
-        /* ERANGE: the result is infinite, 0 or subnormal (less precise) */
+        /* errno is ERANGE if the result is infinite, 0 or subnormal. Accept subnormal results. */
         return end != typed && *end == '\0' &&
                (errno == 0 || (isfinite(value->real) && value->real != 0)) &&
                edit_fits_float(value->real, value->bits);
@@ -96,7 +96,8 @@ static bool is_number(const char *typed)
  */
 static bool guess(const char *typed, wb_value *value)
 {
-    static const size_t order[] = {10, 4, 5, 6, 7, 8, 11}; /* bool u32 i32 u64 i64 f32 str */
+    /* indices in `types`: bool u32 i32 u64 i64 f32 str */
+    static const size_t order[] = {10, 4, 5, 6, 7, 8, 11};
     bool number = is_number(typed), has_point = strpbrk(typed, ".eE") != NULL;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         value->type = types[order[i]].type;

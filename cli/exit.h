@@ -19,8 +19,8 @@ enum exit_code {
 /* Returns the exit code for an error status of an operation on an open model. */
 int exit_code_of(wb_status status);
 
-/* Returns the exit code for an error status of opening a model. An unsupported file counts as bad
- * input here.
+/* Returns the exit code for an error status of opening a model. Unlike exit_code_of, it counts an
+ * unsupported file as bad input.
  */
 int exit_code_of_opening(wb_status status);
 

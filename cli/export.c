@@ -210,7 +210,7 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
     return 0;
 }
 
-/* Selects the shard of a tensor-parallel rank. `axes` can hold the axes of EXPORT_SLICES slices. */
+/* Selects the slices of a tensor-parallel rank. `axes` has room for EXPORT_SLICES slices. */
 static int choose_part(export_plan *plan, const part_option *part, wb_axis *axes, uint64_t *shape)
 {
     wb_error error;

@@ -51,7 +51,7 @@ typedef struct export_plan {
     const char *output; /* path, or "-" for standard output */
     const wb_model *model;
     uint64_t index;
-    wb_slice slices[EXPORT_SLICES]; /* written in this order */
+    wb_slice slices[EXPORT_SLICES]; /* the slices to write, in this order */
     uint64_t slice_elements[EXPORT_SLICES];
     size_t slice_count;
     wb_tensor tensor;
@@ -63,10 +63,10 @@ typedef struct export_plan {
 
 extern const char *const export_formats[]; /* names of the formats, terminated by NULL */
 
-/* Prints the JSON object of --json. `path` is the model path from the command line. */
+/* Prints the export as a JSON object (--json). `path` is the model path from the command line. */
 void export_answer(const export_plan *plan, const char *path, bool is_written);
 
-/* Prints the line of --dry-run. */
+/* Prints the planned export as a line of text (--dry-run). */
 void export_say(const export_plan *plan);
 
 /* Writes the output and returns the exit code. */

@@ -26,7 +26,7 @@ typedef struct writer {
     size_t slice;    /* index of the current slice */
     uint64_t before; /* number of elements in the preceding slices */
     uint8_t *chunk;  /* chunk buffer, preceded by WRAPPER_BYTES bytes */
-    float *floats;   /* values to round to the output dtype before they are formatted */
+    float *floats;   /* values after rounding to the output dtype, for text output */
     text lines;
 } writer;
 

@@ -5,7 +5,7 @@
 #include "options.h"
 #include "out.h"
 
-/* COMMAND_COUNT selects the page of wb itself. */
+/* Writes the man page of a command. COMMAND_COUNT selects the man page of wb itself. */
 void generate_man(out *o, command_id command);
 
 void generate_bash(out *o);

@@ -26,7 +26,7 @@ static bool is_shown(int option)
     return option_table[option].help != NULL;
 }
 
-/* Writes a pattern of the options whose argument is the next word. */
+/* Writes a `case` pattern for all options that take the next word as their argument. */
 static void put_options_with_argument(out *o)
 {
     bool is_first = true;

@@ -97,7 +97,7 @@ static void answer(const get_plan *plan, const wb_buffer *buffer, bool is_writte
     json_numbers(&json, "part_rows", buffer->part_rows, buffer->parts);
     json_sections(&json, buffer);
     json_number(&json, "bytes", buffer->bytes);
-    if (is_written) { /* without output nothing was converted, so the counts are unknown */
+    if (is_written) { /* a dry run converts nothing, so the numbers are unknown */
         json_number(&json, "overflowed", buffer->overflowed);
         json_number(&json, "underflowed", buffer->underflowed);
     }

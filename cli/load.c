@@ -30,15 +30,17 @@ typedef struct loading {
     wb_model *model;
     machine_limits machine;
     wb_load_report report;
-    uint64_t files, cached, file_bytes; /* all files: number, bytes in the page cache before
-                                         * loading, total bytes */
+    /* files: number of files of the model; file_bytes: their total size; cached: number of these
+     * bytes that are in the page cache before loading
+     */
+    uint64_t files, cached, file_bytes;
     uint64_t open_ns, load_ns;
-    uint64_t resident;       /* peak resident memory before the measurement, in bytes */
+    uint64_t resident;       /* peak resident memory of the load, in bytes */
     unsigned char **images;  /* --device host: one buffer per file */
-    const wb_device *device; /* --device of another kind */
+    const wb_device *device; /* the device, unless it is the host; NULL: none */
     upload_plan uploads;
-    uint64_t compared;  /* number of bytes read back and compared */
-    double upload_rate; /* measured upper limit of the upload rate */
+    uint64_t compared;  /* number of bytes read back from the device and compared with the files */
+    double upload_rate; /* measured upper limit of the upload rate, in bytes per second */
     digest *digests;
     _Alignas(8) _Atomic uint64_t sum; /* sum of all loaded data, so that the compiler cannot drop
                                        * the reads */
@@ -100,11 +102,11 @@ static uint64_t resident_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-/* One line of the table: a name, and a time, a rate or a size. */
+/* One line of the table: a name, and a time, a size or a rate. Columns that are 0 are empty. */
 typedef struct line {
     const char *name;
-    uint64_t ns, bytes; /* bytes transferred in `ns`, memory size in bytes, or 0 */
-    double rate;
+    uint64_t ns, bytes; /* time, and bytes transferred in this time; without a time, a size */
+    double rate;        /* in bytes per second */
     bool is_always_shown;
 } line;
 
@@ -261,8 +263,8 @@ static void answer(const loading *l)
 
 /* ---- loading ---- */
 
-/* Sums up the sizes of the files, and reads them into the page cache or drops them from it. Returns
- * the path of the largest file.
+/* Sums up the sizes of the files. Reads the files into the page cache (--warm) or drops them from
+ * the page cache (--cold). Returns the path of the largest file.
  */
 static const char *prepare_files(loading *l)
 {
@@ -305,7 +307,7 @@ static void make_images(loading *l)
     }
 }
 
-/* Data for a device is only copied, so no consume callback sums it up. */
+/* Creates the device buffers. Data for a device is only copied, so no callback computes its sum. */
 static wb_status make_uploads(loading *l, wb_error *error)
 {
     bool converts = (l->options.flags & WB_LOAD_CONVERT) != 0;
@@ -369,7 +371,7 @@ static int load_path(void *ctx, paths *seen, const char *path)
         if (status == WB_OK)
             status = load(&l, &error);
         code = exit_code_of(status);
-        l.resident = resident_bytes(); /* before the measurements allocate memory */
+        l.resident = resident_bytes(); /* before the steps below allocate memory */
         if (status == WB_OK && l.device != NULL && l.args->given[OPTION_VERIFY_FILES])
             code = uploads_compare(&l.uploads, l.label, &l.compared);
         if (status == WB_OK)

@@ -16,7 +16,7 @@
 
 enum {
     SHARE_BYTES = 32 << 20, /* memory per thread; larger than the processor caches */
-    ROUNDS = 3,             /* the first round also faults in fresh pages */
+    ROUNDS = 3,             /* number of rounds; only the first one causes page faults */
     CHUNK_BYTES = 4 << 20,
     ALIGNMENT = 4096
 };

@@ -74,7 +74,7 @@ bool glob_matches(const char *pattern, const char *bytes, size_t n)
 
 /* ---- edit distance ---- */
 
-#define LONGEST 512 /* longer names are not compared */
+#define LONGEST 512 /* maximum length of names that are compared, in bytes */
 
 static size_t least(size_t a, size_t b)
 {
@@ -83,7 +83,7 @@ static size_t least(size_t a, size_t b)
 
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t limit)
 {
-    size_t rows[3][LONGEST + 1]; /* rows of the table: current and two before */
+    size_t rows[3][LONGEST + 1]; /* the current row of the table and the two rows before it */
     size_t gap = a_len > b_len ? a_len - b_len : b_len - a_len;
     if (gap > limit || a_len > LONGEST || b_len > LONGEST)
         return limit + 1;

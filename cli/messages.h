@@ -70,7 +70,7 @@
 #define MSG_FOLDER_NOT_READABLE                                                                    \
     "the folder cannot be listed: only sidecar files with known names are copied"
 #define MSG_SUBFOLDER_NOT_COPIED "subfolders are not copied: copy this file yourself"
-#define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect on %s: it is for %s"
+#define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect if the output format is %s: it is for %s"
 #define MSG_OUTPUT_IS_READ "the output would overwrite an input file"
 #define MSG_OUTPUT_FORMAT_UNKNOWN "the name of the output does not imply a format: give --to"
 #define MSG_OUTPUT_NAME_EMPTY "the name of the output is empty"
@@ -78,7 +78,7 @@
 
 /* diff.c */
 
-#define MSG_DIFF_TWO_STDIN "only one of the two can be standard input"
+#define MSG_DIFF_TWO_STDIN "only one of the two models can be standard input"
 
 /* edit.c */
 
@@ -125,7 +125,8 @@
 
 /* paths.c */
 
-#define MSG_PATHS_NOT_ONE_MODEL "%zu paths match, which are not one model; name one of them"
+#define MSG_PATHS_NOT_ONE_MODEL                                                                    \
+    "%zu paths match, but together they are not one model; name one of them"
 #define MSG_PATHS_ONE_TO_CHANGE                                                                    \
     "%zu paths match, but only one file can be changed; name one of them"
 #define MSG_NO_FILE_MATCHES "no file matches"

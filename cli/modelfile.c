@@ -41,7 +41,7 @@ static void add_line(text *t, const char *command, piece value)
     text_adds(t, "\n");
 }
 
-/* Adds one line for each layer of a kind. */
+/* Adds a line with `command` for each layer of a kind. Their metadata keys are `key`, `key`.2, … */
 static void add_all(text *t, const wb_model *model, const char *key, const char *command)
 {
     char numbered[64];
@@ -153,7 +153,7 @@ static void add_beside(text *t, const wb_model *model, const char *key, const ch
 typedef struct reading {
     text *to;
     text key;  /* current key of the outermost object, or of an object in the outermost array */
-    text role; /* role of the current message */
+    text role; /* role of the current message, or the renderer of the config */
     text content;
     unsigned depth;
 } reading;
@@ -172,7 +172,7 @@ static void step(reading *r, const wb_json_item *item)
     r->depth -= item->kind == WB_JSON_OBJECT_END || item->kind == WB_JSON_ARRAY_END;
 }
 
-/* Reads {"stop": ["a", "b"], "temperature": 0.7} and adds one line per value. */
+/* Reads {"stop": ["a", "b"], "temperature": 0.7} and adds a PARAMETER line for each value. */
 static int take_parameter(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;
@@ -194,7 +194,7 @@ static int take_parameter(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Reads [{"role": "user", "content": "hi"}]. */
+/* Reads [{"role": "user", "content": "hi"}] and adds a MESSAGE line for each object. */
 static int take_message(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;
@@ -220,7 +220,7 @@ static int take_message(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Reads the renderer and parser settings of the config: string members of an object. */
+/* Reads the members "renderer" and "parser" of the config object into `role` and `content`. */
 static int take_setting(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;

@@ -73,7 +73,7 @@ typedef struct arguments {
     size_t edit_count;
     char **operands;
     size_t count;
-    char *matched[2]; /* operands that replaced a pattern (paths.h) */
+    char *matched[2]; /* the paths that wildcard operands matched, allocated (paths.h) */
 } arguments;
 
 /* Parses the command line. Reorders argv so that all operands are adjacent. Returns 0, or an exit

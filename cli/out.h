@@ -27,8 +27,8 @@ void out_puts(out *o, const char *string);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_text(out *o, const text *t);
 
-/* Writes text from a file: unmodified, or, if standard output is a terminal, escaped as in
- * text_add_shown with line breaks kept.
+/* Writes text that comes from a file. If standard output is a terminal, the text is escaped as in
+ * text_add_shown, except for line breaks; otherwise it is unmodified.
  */
 void out_content(out *o, const char *bytes, size_t n);
 void out_pad(out *o, size_t spaces);
@@ -43,7 +43,7 @@ bool out_closed(const out *o);
 /* Returns true if anything was written to the output. */
 bool out_was_used(const out *o);
 
-/* Flushes the output. Returns `code`, or 5 after reporting a write error. */
+/* Flushes the output. Returns `code`, or exit code 5 after reporting a write error. */
 int out_finish(out *o, int code);
 
 /* Same as out_finish for a file. The file is committed if `code` is 0. */

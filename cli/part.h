@@ -1,4 +1,4 @@
-/* part.h: parses --part axis:rank/of, which selects a tensor-parallel shard. */
+/* part.h: parses --part axis:rank/of, which selects the slice of a tensor-parallel rank. */
 #ifndef WB_CLI_PART_H
 #define WB_CLI_PART_H
 

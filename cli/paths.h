@@ -1,8 +1,8 @@
 /* paths.h: processes the path operands of a command one by one.
  *
- * A path with wildcards that does not exist as a file is expanded as a pattern, for quoted patterns
- * and for callers without a shell. A file that was already opened as a shard of an earlier path's
- * model is skipped: `wb verify folder/[a-z]*.safetensors` checks a sharded model once.
+ * A path with wildcards that does not exist as a file is expanded as a pattern. This serves quoted
+ * patterns and callers without a shell. A path to a file that was already opened as a shard of a
+ * model is skipped, so that `wb verify folder/[a-z]*.safetensors` checks a sharded model once.
  */
 #ifndef WB_CLI_PATHS_H
 #define WB_CLI_PATHS_H
@@ -37,7 +37,7 @@ int paths_settle(arguments *args);
 wb_status open_path(const char *path, const wb_open_options *options, wb_model **model,
                     wb_error *error) WB_MUST_CHECK;
 
-/* Returns the name of the path to use in output. */
+/* Returns the text that stands for the path in output: the path, or a name for "-". */
 const char *path_label(const char *path);
 
 /* Returns true if both paths exist and refer to the same regular file. */

@@ -77,7 +77,7 @@ static const call calls[] = {
     {SYS_fcntl, ALLOW, 0},
     {SYS_fadvise64, ALLOW, 0},
     {SYS_dup, ALLOW, 0},
-    /* open descriptors, and memory with a descriptor (a pipe copied to memory) */
+    /* writing to open descriptors, and to memory (memfd) into which a pipe is copied */
     {SYS_write, ALLOW, 0},
     {SYS_writev, ALLOW, 0},
     {SYS_pwrite64, ALLOW, 0},

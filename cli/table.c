@@ -41,7 +41,7 @@ static void make_room(layout *l)
 static void print_line(out *o, layout *l, const char *name)
 {
     size_t blanks =
-        0; /* pending spaces; written only before other text, to avoid trailing spaces */
+        0; /* number of spaces that are due; written before the next text, never at a line end */
     out_puts(o, style(name));
     for (size_t c = 0; c < l->of->columns; c++) {
         size_t width = width_of(&l->cells[c]);

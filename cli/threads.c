@@ -1,6 +1,6 @@
-/* Each thread takes the next index until none are left, so that bodies of different duration keep
- * all threads busy. If a thread cannot be started, the others do its work; the calling thread
- * always takes part.
+/* The executor. Each thread takes the next index until none are left, so that all threads stay busy
+ * even if the calls of `body` take different times. If a thread cannot be started, the others do
+ * its work. The calling thread always takes part.
  */
 #define _GNU_SOURCE /* for sched_getaffinity */
 #include "threads.h"
@@ -36,7 +36,7 @@ unsigned threads_count(void)
     return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
-/* ctx points to the minimum number of threads. */
+/* The function of the executors. ctx points to the minimum number of threads. */
 static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     const unsigned *least = ctx;

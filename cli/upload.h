@@ -21,7 +21,7 @@ typedef struct upload_plan {
         int is_borrowed;
     } *places;               /* indexed by tensor or part number */
     uint64_t count;          /* number of places */
-    uint64_t buffers, bytes; /* on the device: number of buffers and their total size in bytes */
+    uint64_t buffers, bytes; /* number of buffers on the device, and their total size in bytes */
     uint64_t borrowed;       /* number of bytes used in place, without a copy */
     uint64_t ns;             /* time to create the buffers, in nanoseconds */
 } upload_plan;

@@ -1,6 +1,6 @@
 /* values.c: formats elements as text. Integers are decimal. Floats have the fewest digits that read
- * back as the same value. NaN and infinity are nan, inf and -inf, and complex numbers are written
- * as 1+2j. Python's float() and complex() and numpy.loadtxt can read the output.
+ * back as the same value. NaN and the infinities are written as nan, inf and -inf, and complex
+ * numbers as 1+2j. Python's float() and complex() and numpy.loadtxt can read the output.
  */
 #include "values.h"
 

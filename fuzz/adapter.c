@@ -1,13 +1,12 @@
 /*
- * Adapters: a small model (support/small.h) and a LoRA adapter directory of PEFT or mlx-lm, whose
- * pairs match the model's tensors or almost match. A merge that can be planned must either succeed,
- * with a result that opens, or fail and leave no files.
+ * Merges a LoRA adapter into a small model (support/small.h). The adapter is a directory of PEFT or
+ * mlx-lm, whose pairs of matrices match the model's tensors or almost match. A merge that can be
+ * planned must either succeed, with a result that opens, or fail and leave no files.
  *
- *   byte 0 to 4   the target and the kind of adapter, its rank, scale, alpha, and the alphas of
- *                 single modules
- *   24 bytes      for each of six pairs: the tensor, and the defects in shapes and types of both
- *                 matrices
- *   the rest      the model
+ *   5 bytes    the target and the kind of adapter; the adapter's rank; its scale; its alpha; the
+ *              alphas of single modules
+ *   24 bytes   for each of six pairs: the tensor, the defects of the two matrices, and their dtype
+ *   the rest   the model
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -67,7 +66,8 @@ static void add(file *f, const char *name, uint8_t how, uint32_t rank, const uin
     f->data += (size_t)bytes;
 }
 
-/* Adds one matrix of a pair, [in, out] or [out, in], with the chosen defect. */
+/* Adds matrix A or B of a pair, with the chosen defect. mlx-lm stores the transpose of PEFT's
+ * matrix. */
 static void add_half(file *f, const choices *of, const wb_tensor *tensor, char letter,
                      uint8_t wrong, uint8_t dtype)
 {

@@ -1,10 +1,11 @@
 /*
- * Command line arguments: the input is a list of words separated by NUL. No command is executed.
+ * Parses command line arguments. The input is a list of words separated by NUL. No command is
+ * executed.
  *
- * An accepted command line must parse to the same result when written out in full, with options
- * first and then "--". A rejected one must print one message and return the exit code for usage
- * errors. Then the values of options are tested: parts, sizes, patterns, and metadata values for
- * a file with keys of every type.
+ * If a command line is accepted, it is written out in full, with options first and then "--", and
+ * must parse to the same result. A rejected command line must print one message and return the exit
+ * code for usage errors. Then the parsers of option values are tested: parts, sizes, patterns, and
+ * metadata values for a file with keys of every type.
  */
 #include <stdarg.h>
 
@@ -17,7 +18,7 @@
 
 #define WORDS_MAX 40
 
-/* ---- messages are counted, commands do nothing ---- */
+/* ---- stubs: messages are counted, commands do nothing ---- */
 
 static unsigned messages;
 
@@ -207,7 +208,8 @@ static void check_value(const char *typed)
     }
 }
 
-/* With every character escaped, a string matches itself, and every string matches "*". */
+/* Checks that a pattern with every character escaped matches the unescaped string, and that "*"
+ * matches every string. */
 static void check_glob(const char *pattern)
 {
     char literal[2 * 64 + 1];

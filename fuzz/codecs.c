@@ -1,8 +1,8 @@
 /*
- * Codecs: any bytes can be decoded and any floats encoded without a memory error, and every
- * instruction set gives the results of the scalar kernels.
+ * Decodes any bytes and encodes any floats. No memory error may occur, and every instruction set
+ * must give the results of the scalar kernels.
  *
- *   byte 0   the operation: decode or encode, types of ggml, MLX or the hub
+ *   byte 0   the operation: decode or encode; GGML types, MLX types or types of other toolkits
  *   byte 1   the type
  *   byte 2   the number of blocks and the kind of values
  *   rest     blocks or floats, repeated from the start if too short
@@ -59,8 +59,8 @@ static float *take_floats(input *in, size_t n, unsigned how)
     return p;
 }
 
-/* Returns true if no value is so large that sums of squares overflow; after an overflow the
- * result is unspecified. */
+/* Returns true if all values are so small that sums of squares do not overflow, and, if `positive`,
+ * no value is negative. After an overflow the result of an encoder is unspecified. */
 static bool all_moderate(const float *p, size_t n, bool positive)
 {
     for (size_t i = 0; i < n; i++) {
@@ -149,7 +149,7 @@ static void encode_ggml(input *in, uint8_t type, uint8_t how)
         CHECK(!good || memcmp(expected, got, bytes) == 0);
         free(got);
     }
-    float *back = room(n * sizeof *back); /* encoded blocks must decode */
+    float *back = room(n * sizeof *back); /* decoding the encoded blocks must not fail either */
     if (scalar.decode != NULL)
         scalar.decode(expected, back, blocks);
     free(back);
@@ -301,8 +301,7 @@ static void encode_mlx(input *in, uint8_t type, uint8_t how)
     free(src);
 }
 
-/* ---- formats of other toolkits, through the public interface, which checks its arguments
- * ---- */
+/* ---- formats of other toolkits, through the public interface ---- */
 
 static void decode_fp8(input *in, uint8_t type, uint8_t how)
 {

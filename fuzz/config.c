@@ -1,6 +1,7 @@
 /*
- * config.json: detects the family, fills a config and derives metadata. For any text: derived
- * numbers are consistent, absent numbers are 0, and a second reading gives the same result.
+ * Reads any text as config.json: detects the family, fills in a wb_config and derives metadata.
+ * Derived numbers must be consistent, absent numbers must be 0, and a second reading must give the
+ * same result.
  */
 #include "arch/derive_meta.h"
 #include "arch/model_config.h"

@@ -1,10 +1,11 @@
 /*
- * Conversions: a directory, a target and a policy. A conversion that can be planned must either
+ * Converts a model with a target and a policy. A conversion that can be planned must either
  * succeed, with a result that matches the plan, or fail and leave no files.
  *
- *   byte 0       the target; if 8 or more, the rest of the input is a directory (support/folder.h),
- *                otherwise a small model (support/small.h)
- *   byte 1, 2    the policy
+ *   byte 0      bits 0 to 2: the target; bit 3: the kind of model
+ *   byte 1, 2   the policy
+ *   the rest    the model: a directory (support/folder.h) if bit 3 of byte 0 is set, otherwise a
+ *               small model (support/small.h)
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -19,7 +20,7 @@
 #include "support/small.h"
 #include "weighbridge.h"
 
-#define RESULT_MAX (1u << 20) /* in bytes; larger results are planned only */
+#define RESULT_MAX (1u << 20) /* in bytes; a conversion with a larger result is only planned */
 
 static const char *const names[] = {"m.gguf", "m.safetensors", "m", "m", "m.npz"};
 
@@ -66,7 +67,8 @@ static wb_convert_policy draw_policy(uint8_t how, uint8_t more, wb_convert_rule 
                                         (more & 128 ? WB_CONVERT_FEB2026 : 0)};
 }
 
-/* Checks the plan and returns its output size in bytes. */
+/* Checks the plan and returns the size of the planned tensors in bytes. Sets *exact to whether the
+ * conversion is lossless. */
 static uint64_t check_plan(const wb_conversion *conversion, bool *exact)
 {
     uint64_t bytes = 0;
@@ -83,8 +85,8 @@ static uint64_t check_plan(const wb_conversion *conversion, bool *exact)
     return bytes;
 }
 
-/* A file without a config does not specify row order and norm offset, so the models may seem
- * to differ. */
+/* Returns true if both models name the same architecture. Otherwise their values cannot be
+ * compared: a file without a config does not specify its row order and norm offset. */
 static bool same_family(const wb_model *a, const wb_model *b)
 {
     wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -93,7 +95,8 @@ static bool same_family(const wb_model *a, const wb_model *b)
            strcmp(x.architecture, y.architecture) == 0;
 }
 
-/* If a conversion adds 1 to norms and the reverse one subtracts it, -0 comes back as 0. */
+/* Returns true if the conversion adds 1 to norm weights or subtracts it. The comparison undoes
+ * this, which turns -0 into 0. */
 static bool moves_norms(const wb_model *a, const wb_model *b)
 {
     wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -102,8 +105,9 @@ static bool moves_norms(const wb_model *a, const wb_model *b)
 }
 
 /*
- * 4-bit GGML blocks cannot represent -0. A per-tensor scale may be multiplied before the group
- * scale in one format and after it in another, which differs in the last bit.
+ * Returns true if the difference of the values is explained by the format of 4-bit GGML blocks.
+ * They cannot represent -0. The order in which a value is multiplied by the per-tensor scale and by
+ * the group scale differs between formats, which can change the last bit.
  */
 static bool are_four_bits(const wb_conversion *conversion, const wb_distance *distance)
 {
@@ -190,7 +194,8 @@ static void remove_out(void)
     (void)rmdir(out);
 }
 
-/* Removes all files of the previous input. */
+/* Writes the model of this input. If the previous input was of the other kind, removes its files
+ * first, because they have other names. */
 static void draw_model(fuzz_tape *tape, bool is_folder)
 {
     static bool was_folder;

@@ -1,5 +1,5 @@
 /*
- * Edits: creates a file and edits it repeatedly, in place and by rewriting. After every edit the
+ * Creates a file and edits it repeatedly, in place or by writing a new file. After every edit the
  * file must have the expected contents; after a rejected edit it must be unchanged.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -58,7 +58,7 @@ typedef struct step {
     char name[WRITTEN_NAME], to[WRITTEN_NAME], text[9500];
 } step;
 
-/* Returns the length of a name, usually that of an existing tensor or key. */
+/* Writes a name to `to`, usually that of an existing tensor or key, and returns its length. */
 static size_t choose_name(fuzz_tape *tape, const written *w, bool tensor, char *to)
 {
     uint32_t how = fuzz_choose(tape, 8);
@@ -128,7 +128,7 @@ static bool apply(written *w, const step *s)
     return false;
 }
 
-/* Copies only the used entries, for speed. */
+/* Copies the expected contents, but for speed only the used entries. */
 static void copy(written *to, const written *from)
 {
     memcpy(to->tensors, from->tensors, from->tensor_count * sizeof *from->tensors);
@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!draw_file(&tape, &w, is_gguf))
         return 0;
     for (size_t i = 0; i < w.tensor_count; i++) {
-        /* Values that safetensors cannot store, and strings that are not valid JSON. */
+        /* Skip inputs with dtypes or strings that the format cannot store. */
         if (!is_gguf &&
             (w.tensors[i].dtype == WB_DTYPE_Q8_0 || w.tensors[i].dtype == WB_DTYPE_Q4_0))
             return 0;

@@ -1,5 +1,5 @@
 /*
- * A model directory with config.json, shard indices, shards and tokenizers, opened by path
+ * Opens a model directory with config.json, shard indices, shards and tokenizers by its path
  * (support/folder.h).
  */
 #include "support/folder.h"

@@ -1,5 +1,5 @@
 /*
- * GGUF: reads a complete file in memory and queries everything from the open model.
+ * Reads the input as a GGUF file in memory and queries everything from the open model.
  */
 #include "support/fuzz.h"
 #include "support/whole.h"

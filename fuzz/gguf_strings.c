@@ -1,11 +1,11 @@
 /*
- * GGUF: a long array of strings built from repetitions of the input. The SIMD reader
- * (gguf_strings.c) must find the same strings as a walk from length to length.
+ * Reads a GGUF file with a long array of strings, which repeats the input. The SIMD reader
+ * (gguf_strings.c) must find the same strings as a loop that skips from one length to the next.
  */
 #include "support/fuzz.h"
 #include "weighbridge.h"
 
-#define FRONT 49 /* bytes: magic, version, counts, a one-byte key, types, array length */
+#define FRONT 49 /* total bytes of magic, version, counts, a one-byte key, types, array length */
 #define BODY_MAX 120000
 #define STRINGS_MAX (BODY_MAX / 8)
 
@@ -25,7 +25,8 @@ static uint64_t length_at(size_t at, bool big)
     return v;
 }
 
-/* Counts the strings that are complete; *end is the offset of the first incomplete one. */
+/* Returns the number of complete strings before the offset *end, and moves *end to the end of the
+ * last of them. */
 static uint64_t walk(size_t *end, bool big)
 {
     size_t at = FRONT;

@@ -1,8 +1,8 @@
 /*
- * JSON parser and writer. A text read from memory and through a window of a few bytes must give
- * the same tokens, or the same error at the same offset. Skipping a value must find the errors
- * that walking finds. Numbers must equal those of strtod. Written tokens must read back as the
- * same tokens.
+ * Tests the JSON parser and writer. Reading a text from memory and through a window of a few bytes
+ * must give the same tokens, or the same error at the same offset. Skipping a value must find the
+ * same errors as reading its tokens. Numbers must equal those of strtod. Tokens that were written
+ * must read back as the same tokens.
  */
 #include <float.h>
 
@@ -97,7 +97,7 @@ static bool is_number(wb__json_token token)
     return token == WB__JSON_UINT || token == WB__JSON_REAL;
 }
 
-/* Checks the number just read from memory; its digits end at the cursor. */
+/* Checks the number just read from memory against strtod; its digits end at the cursor. */
 static void check_number(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];
@@ -142,7 +142,7 @@ static void compare(const wb__json *a, const wb__json *b, bool same_text)
         CHECK(wb__json_real_bits(a) == wb__json_real_bits(b));
 }
 
-/* Walks the text in memory and through a window in parallel, and writes its tokens. */
+/* Reads the tokens of the text from memory and through a window, compares them, and writes them. */
 static wb__json_fault walk(const uint8_t *bytes, size_t size, size_t capacity, text *written,
                            uint64_t *fault_at)
 {
@@ -201,7 +201,7 @@ static void read_again(const uint8_t *bytes, size_t size, const text *written)
     do {
         (void)wb__json_next(&a);
         (void)wb__json_next(&b);
-        /* 1e3 and 1000 are the same number, and the writer may use either form. */
+        /* Compare the values: 1e3 and 1000 are the same number, and the writer may use either. */
         if (is_number(a.token) && is_number(b.token)) {
             if (a.token == WB__JSON_UINT)
                 CHECK(b.token == WB__JSON_UINT && a.uint == b.uint);

@@ -1,9 +1,15 @@
 /*
- * Ollama: any text as a manifest in a store, and as a model name.
+ * Reads any text as a manifest of an Ollama store, and as the name of an Ollama model.
  *
- * The store has blobs of 512 bytes each. Their digests consist of one digit, repeated 64 times: 0
- * and 1 are GGUF files, 2 to 4 a tensor with its companions, 5 config.json, 6 a license, 7
- * parameters, 8 a tokenizer. Digest 9 does not exist.
+ * The store has nine blobs of 512 bytes. The digest of a blob is one digit, repeated 64 times:
+ *
+ *   0, 1   a GGUF file
+ *   2, 3   a packed tensor with its companions
+ *   4      a plain tensor
+ *   5      config.json
+ *   6      a license
+ *   7      parameters
+ *   8      a tokenizer
  */
 #include "bundles/ollama/ollama.h"
 #include "support/fuzz.h"
@@ -23,7 +29,8 @@ static void write_blob(char digit, const void *bytes)
     fuzz_scratch_write(name, bytes, BLOB_BYTES);
 }
 
-/* Writes text padded with spaces; prefixed with its length if it is a safetensors header. */
+/* Writes a blob: a text, padded with spaces, and `data` bytes. If the blob is a safetensors file (2
+ * to 4), the length of the text precedes it. */
 static void write_text(char digit, const char *text, size_t data)
 {
     uint8_t blob[BLOB_BYTES];
@@ -80,7 +87,7 @@ static void make_store(void)
     write_text('8', "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}", 0);
 }
 
-/* For any manifest, the model's files must be blobs of the store. */
+/* Checks that all files of the model are blobs of the store. */
 static void check_files(const wb_model *model)
 {
     size_t root = strlen(fuzz_scratch());

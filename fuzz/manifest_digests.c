@@ -1,6 +1,7 @@
 /*
- * Digest manifests: any text. Accepted names stay inside the directory, part sizes add up to the
- * file size, and there are as many digests as chunks. Memory use is proportional to the input.
+ * Reads any text as a digest manifest. Accepted names must stay inside the directory, the sizes of
+ * the parts must add up to the file size, and every chunk must have a digest. Memory use must be
+ * proportional to the input.
  */
 #include "hash/hash.h"
 #include "support/fuzz.h"
@@ -19,7 +20,7 @@ static void check_file(const wb__manifest_file *file)
         uint8_t any = 0;
         CHECK(part->bytes > 0 && sum + part->bytes > sum);
         sum += part->bytes;
-        for (uint64_t c = 0; c < wb__chunks_of(part->bytes); c++) /* all digests are present */
+        for (uint64_t c = 0; c < wb__chunks_of(part->bytes); c++) /* read each digest */
             any |= part->chunks[c].bytes[WB__SHA256_BYTES - 1];
         seen = any;
     }

@@ -1,4 +1,4 @@
-/* .npy: reads a complete file and queries everything from the open model. */
+/* Reads the input as an .npy file in memory and queries everything from the open model. */
 #include "support/fuzz.h"
 #include "support/whole.h"
 

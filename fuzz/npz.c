@@ -1,4 +1,4 @@
-/* .npz: reads a complete archive and queries everything from the open model. */
+/* Reads the input as an .npz archive in memory and queries everything from the open model. */
 #include "support/fuzz.h"
 #include "support/whole.h"
 

@@ -1,11 +1,12 @@
 /*
- * Tensors of several parts: packed values with their companion tensors, joined and decoded.
+ * Opens safetensors files whose tensors consist of several parts, packed values and companion
+ * tensors, and decodes them.
  *
- *   byte 0 odd    the rest is the header of a safetensors file
- *   byte 0 even   eight bytes per tensor describe the header (put_tensor); after a byte 255 follow
- *                 the data bytes
+ *   byte 0 odd    the rest of the input is the header of the file; byte 0 is the only data byte
+ *   byte 0 even   seven bytes per tensor, from which the header is generated (put_tensor); then a
+ *                 byte 255; then the data bytes
  *
- * The data has the length that the header declares, and repeats the given bytes.
+ * The data of the file has the length that the header declares, and repeats the data bytes.
  */
 #include "support/fuzz.h"
 #include "support/model.h"
@@ -27,7 +28,7 @@ static uint8_t take(input *in)
 typedef struct text {
     char bytes[HEADER_MAX];
     size_t n;
-    size_t data; /* offset of the next tensor */
+    size_t data; /* data offset of the next tensor */
 } text;
 
 static void put(text *t, const char *s)
@@ -39,7 +40,7 @@ static void put(text *t, const char *s)
     }
 }
 
-/* Appends an entry to the header; ignores it if it does not fit. */
+/* Appends an entry to the header. Does nothing if the entry or its data does not fit. */
 static void put_part(text *t, const char *name, const char *ending, const char *dtype, size_t width,
                      const size_t *shape, size_t rank)
 {
@@ -63,7 +64,7 @@ static void put_part(text *t, const char *name, const char *ending, const char *
 typedef struct companion {
     const char *ending;
     const char *dtype; /* NULL: a float type chosen by the input */
-    uint8_t per;       /* unit of the last dimension: groups, words, one, or inputs */
+    uint8_t per;       /* length of the last dimension: GROUPS, WORDS, … (the enum below) */
 } companion;
 
 enum { GROUPS, WORDS, ONE, INPUTS, BLOCKS };
@@ -90,9 +91,9 @@ static const struct scheme {
 };
 
 /*
- * Adds a weight with companions. The eight bytes select: scheme; words per row; groups per row;
- * rows; experts and defects; dtype of the floats; name, from a small set, so that names repeat;
- * bits.
+ * Adds a weight with companions. Seven bytes select: the scheme; words per row; groups per row;
+ * rows; the number of experts and the parts with a defect; the kind of defect and the dtype of the
+ * floats; the name. There are few names, so that names repeat.
  */
 static void put_tensor(text *t, input *in)
 {
@@ -105,7 +106,7 @@ static void put_tensor(text *t, input *in)
     (void)snprintf(name, sizeof name, number & 64 ? "model.layers.%d.mlp.up_proj" : "t%d",
                    number % 4);
     size_t shape[3] = {1 + odd % 3, rows, words};
-    size_t skip = odd & 64 ? 0 : 1; /* experts have three dimensions */
+    size_t skip = odd & 64 ? 0 : 1; /* only a stack of experts has the first dimension */
     bool across = s->with[2].ending != NULL;
     if (!(odd & 128))
         put_part(t, name, s->ending, s->dtype, s->width, shape + skip, 3 - skip);
@@ -114,11 +115,11 @@ static void put_tensor(text *t, input *in)
         size_t last[] = {groups, words / 8, 1, words * 8, (words + 127) / 128};
         size_t part[3] = {shape[0], with->per == BLOCKS ? (rows + 127) / 128 : rows,
                           last[with->per]};
-        if (across) { /* groups along the rows */
+        if (across) { /* the groups divide a column: scales have one row per group */
             part[1] = groups;
             part[2] = with->per == WORDS ? words : words * (number & 128 ? 8 : 1);
         }
-        if (odd & (4u << i) && kind & 16) /* the part is missing or has another shape */
+        if (odd & (4u << i) && kind & 16) /* the part is missing; below: has another shape */
             continue;
         if (odd & (4u << i) && kind & 32)
             part[2]++;

@@ -1,10 +1,10 @@
 /*
- * The provider: a small model and a list of requests for its weights: single, fused, sharded by
- * rank, repeated, released or retained, in any order, with or without a budget, on a simulated
- * device or the host.
+ * Gets weights of a small model from the provider. The requests are single, fused, or a partition
+ * of one rank; they are repeated, released or retained in any order, with or without a budget, on a
+ * simulated device or on the host.
  *
- * A fused buffer must be the concatenation of its parts, a row shard must contain the rows of its
- * plan, the budget must hold, and all memory must be freed at the end.
+ * A fused buffer must be the concatenation of its parts, a partition by rows must contain the rows
+ * of its plan, memory use must not exceed the budget, and all memory must be freed at the end.
  */
 #include "support/model.h"
 #include "support/scratch.h"
@@ -66,8 +66,8 @@ typedef struct request {
     uint32_t count;
 } request;
 
-/* Chooses one to three names joined with '+': canonical names, file names, sometimes arbitrary
- * text. */
+/* Chooses one to three names, joined with '+': canonical names, names of the file, and sometimes
+ * any text. */
 static void choose_names(fuzz_tape *tape, const wb_model *model, request *r)
 {
     uint64_t tensors = wb_tensor_count(model);
@@ -115,7 +115,7 @@ static uint8_t *contents_of(const wb_provider *provider, const wb_buffer *b)
     return bytes;
 }
 
-/* Checks that values converted by a policy are equal; any NaN equals any NaN. */
+/* Returns true if two arrays of values are equal; any NaN equals any NaN. */
 static bool same_values(const uint8_t *a, const uint8_t *b, size_t n, int32_t dtype)
 {
     uint32_t infinity = dtype == WB_DTYPE_F32    ? 0x7F800000
@@ -148,7 +148,7 @@ static void check_shape(const wb_provider *provider, const request *r, const wb_
     CHECK(rank == b->rank && memcmp(shape, b->shape, rank * sizeof *shape) == 0);
 }
 
-/* Every section must be the concatenation of the sections of the parts. */
+/* Checks that every section of a fused buffer is the concatenation of the sections of its parts. */
 static void check_fused(wb_provider *provider, const request *r, const wb_buffer *b)
 {
     uint8_t *all = contents_of(provider, b);
@@ -159,7 +159,7 @@ static void check_fused(wb_provider *provider, const request *r, const wb_buffer
         wb_error error;
         wb_status status = wb_provider_get(provider, r->names[i], r->lens[i], &part, &error);
         complete = status == WB_OK;
-        if (!complete) { /* the budget cannot hold the part as well */
+        if (!complete) { /* the budget cannot hold the part in addition to the fused buffer */
             CHECK(status == WB_ERROR_LIMIT);
             continue;
         }
@@ -180,7 +180,7 @@ static void check_fused(wb_provider *provider, const request *r, const wb_buffer
     free(all);
 }
 
-/* Checks a tensor with one section against the rows in its plan. */
+/* Checks that a buffer with one section contains the rows of its plan. */
 static void check_rows(wb_provider *provider, const request *r, const wb_plan *plan,
                        const wb_buffer *b)
 {
@@ -228,8 +228,8 @@ static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *m
     wb_status status = wb_provider_slice(provider, r->text, r->len, axis, rank, of, b, &error);
     if (status != WB_OK)
         allowed(status, &error);
-    /* Types that differ in storage may be equal after the policy converts them, so that they
-     * can be fused. */
+    /* The plan may be unsupported although the request succeeds: tensors of different types can be
+     * fused if the policy converts them to one type. */
     CHECK(status == planned || status == WB_ERROR_LIMIT ||
           (r->count > 1 && planned == WB_ERROR_UNSUPPORTED));
     if (status == WB_OK && plan != NULL)
@@ -316,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_tape tape = {data, size, 0};
     const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_model *model;
-    uint32_t requests = fuzz_choose(&tape, 128); /* remaining bytes are requests */
+    uint32_t requests = fuzz_choose(&tape, 128); /* bytes at the end that choose requests */
     size_t rest = size > tape.at ? size - tape.at : 0;
     requests = requests < rest ? requests : (uint32_t)rest;
     fuzz_tape asked = {data + size - requests, requests, 0};

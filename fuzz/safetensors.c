@@ -1,10 +1,10 @@
 /*
- * The safetensors reader: reads a complete file in memory and queries everything from the open
- * model.
+ * Reads the input as a safetensors file in memory and queries everything from the open model.
  *
  * Strict mode, compatible mode, and a source that returns a few bytes per read must give the same
- * result, except for documented differences of the modes. The model's answers must be consistent
- * with each other and with the bytes. Memory use must stay below the documented bound.
+ * result, except for documented differences of the modes. The results of the queries must be
+ * consistent with each other and with the bytes of the file. Memory use must stay below the
+ * documented bound.
  */
 #include "support/fuzz.h"
 #include "support/model.h"
@@ -12,7 +12,8 @@
 
 #define READ_MAX 4096 /* maximum number of elements read per tensor */
 
-/* Reads a tensor in the way selected by `how`. */
+/* Reads a tensor with the dtype and slice selected by `how`. A complete tensor that is not
+ * converted must equal `stored`. */
 static void read_somehow(const wb_model *model, uint64_t index, const wb_tensor *tensor,
                          uint32_t how, const uint8_t *stored)
 {
@@ -84,8 +85,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     const uint64_t *offsets;
     wb_file description = {.size = sizeof description};
     if (strcmp(wb_format(model), "safetensors") != 0)
-        return; /* a file with the magic of another format is read as that format, whatever its name
-                 */
+        return; /* the file has the magic of another format, which decides in spite of its name */
     CHECK(wb_file_count(model) == 1);
     CHECK(wb_file_at(model, 0, &description, NULL) == WB_OK);
     CHECK(description.bytes == size && description.tensors == count);
@@ -120,7 +120,7 @@ static void verify(const wb_model *model, size_t size)
     wb_findings_free(findings);
 }
 
-/* ---- one way of opening ---- */
+/* ---- opening the file in one of the modes ---- */
 
 typedef struct answer {
     wb_status status;

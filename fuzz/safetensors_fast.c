@@ -1,7 +1,7 @@
 /*
- * The fast readers of safetensors headers compared with the slow reader, which defines the correct
- * result. For every header, any window size, in strict and compatible mode, both must give the same
- * verdict, code, offset, name, findings, tensors and metadata.
+ * Compares the fast readers of safetensors headers with the slow reader, which defines the correct
+ * result. For every header and any window size, in strict and compatible mode, both must give the
+ * same status, error, findings, tensors and metadata.
  *
  * The input is a header without its length. The fast readers do not handle the last bytes before
  * the end of a header, so the input is padded with the spaces that the format permits. The file
@@ -50,7 +50,7 @@ static bool fill(wb__cursor *cursor)
     return true;
 }
 
-/* `window` 0: the complete text is in memory. */
+/* Reads a header through a window of `window` bytes; 0: the complete text is in memory. */
 static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t file_bytes,
                         bool compatible, wb__st_fast *fast, uint32_t features, size_t window)
 {
@@ -142,8 +142,7 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
-        bool when_compatible; /* fast readers have no modes, so two windows suffice for compatible
-                                 mode */
+        bool when_compatible; /* run in compatible mode too; fast readers do not depend on it */
     } ways[] = {
         {wb__st_fast_portable, 0, 0, true},
         {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},
@@ -174,7 +173,8 @@ static uint64_t fitting_length(const uint8_t *text, size_t size)
 {
     reading r;
     uint64_t end = 0;
-    /* With an excessive file length, only errors about missing tensor data remain. */
+    /* In a file of maximum length, a valid header has only one error: bytes after the last tensor.
+     * The error's offset is their beginning. */
     read_header(&r, text, size, UINT64_MAX, true, NULL, 0, 0);
     if (r.status != WB_OK && strcmp(r.error.code, "safetensors-coverage") == 0)
         end = r.error.offset;
@@ -199,8 +199,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fitting = whole;
     read_all_ways(text, whole, fitting, false);
     read_all_ways(text, whole, fitting, true);
-    if (fitting != whole &&
-        size % 4 == 0) /* both readers share the code that reports missing data */
+    /* All readers share the code that reports missing data, so one input in four suffices. */
+    if (fitting != whole && size % 4 == 0)
         read_all_ways(text, whole, whole, false);
     free(text);
     return 0;

@@ -1,10 +1,11 @@
 /*
- * Slices: the parser of "1:, ::-2, ..." for any text and shape, and reading with slices.
+ * Parses texts such as "1:, ::-2, ..." for any shape, and reads with slices. Bit 0 of byte 0 is the
+ * mode; the other bits are the rank.
  *
- *   byte 0   bit 0: the mode; the other bits: the rank
- *   shape    one byte per dimension
- *   rest     bit 0 clear: the text of a slice. Set: eight bytes per dimension that select indices;
- *            the text is generated from them, so the selected elements are known
+ *   mode 0   Parses any text. The input contains one byte per dimension, then the text.
+ *   mode 1   Parses a slice and reads a tensor with it. The input contains a byte that selects the
+ *            dtype, one byte per dimension, then bytes that select indices of each dimension. The
+ *            text is generated from the indices, so the selected elements are known.
  */
 #include "open/open.h"
 #include "support/fuzz.h"
@@ -21,7 +22,7 @@ static uint8_t take(input *in)
     return in->p < in->end ? *in->p++ : 0;
 }
 
-/* Returns small lengths, and sometimes lengths at which arithmetic could overflow. */
+/* Returns a small length, or sometimes a length at which arithmetic could overflow. */
 static uint64_t take_dimension(input *in)
 {
     static const uint64_t large[] = {INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX, UINT32_MAX,
@@ -43,7 +44,7 @@ static void check_axis(const wb_axis *axis, uint64_t dimension)
     CHECK(axis->count - 1 <= room / step);
 }
 
-/* For any text, an accepted slice must be within the tensor. */
+/* Parses any text. An accepted slice must be within the tensor. */
 static void try_text(input in, uint32_t rank)
 {
     /* Exact allocations, so that sanitizers detect accesses past the end. */
@@ -72,7 +73,7 @@ static void try_text(input in, uint32_t rank)
     free(shape);
 }
 
-/* ---- a selection whose meaning is known ---- */
+/* ---- a selection whose elements are known ---- */
 
 typedef struct index_range {
     bool single, has_start, has_stop, has_step;
@@ -148,7 +149,8 @@ static int list_indices(const index_range *r, int n, int indices[DIMENSION_MAX])
     return count;
 }
 
-/* Makes a file with one tensor whose bytes are 0, 1, 2, … */
+/* Makes a safetensors file with one tensor, whose bytes depend on their position. Returns NULL if
+ * the tensor is not a whole number of bytes. */
 static uint8_t *make_file(const char *dtype, uint32_t bits, const int *shape, uint32_t rank,
                           size_t *size)
 {
@@ -180,7 +182,8 @@ static int bit_of(const uint8_t *bytes, size_t bit)
     return bytes[bit / 8] >> bit % 8 & 1;
 }
 
-/* Compares the result with the elements at all combinations of the indices. */
+/* Checks that the result consists of the elements at all combinations of the indices, from number
+ * `first` on. */
 static void check_elements(const uint8_t *got, uint64_t elements, const uint8_t *stored,
                            uint32_t bits, const int *shape, uint32_t rank,
                            int indices[][DIMENSION_MAX], const int *counts, uint64_t first)

@@ -1,7 +1,7 @@
 /*
- * tokenizer.json: the fast reader must accept and reject the same texts as the JSON parser;
- * memory use stays within 8 times the input plus 1 MiB; all lists of a tokenizer have the same
- * length.
+ * Reads any text as tokenizer.json. The fast reader must accept and reject the same texts as the
+ * JSON parser. Memory use must not exceed 8 times the size of the input plus 1 MiB. All lists of a
+ * tokenizer must have the same length.
  */
 #include "arch/tokenizer/tokenizer.h"
 #include "support/fuzz.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     heap h = {0, 0};
     wb_allocator allocator = {&h, heap_alloc, heap_free};
-    /* The slow reader defines the correct result. */
+    /* The JSON parser defines the correct result. */
     char *text = copy_of(data, size);
     wb__tree tree;
     bool is_json = wb__tree_parse(&tree, text, size, &wb__default_allocator);

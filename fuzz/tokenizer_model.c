@@ -1,5 +1,6 @@
 /*
- * tokenizer.model: pieces are inside the file, and a second reading gives the same result.
+ * Reads any bytes as tokenizer.model. All pieces (tokens) must be inside the file, and a second
+ * reading must give the same result.
  */
 #include "arch/tokenizer/sentencepiece.h"
 #include "support/fuzz.h"

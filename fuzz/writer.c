@@ -1,7 +1,7 @@
 /*
- * Writers: the input declares metadata and tensors in any format and layout, then writes the
- * bytes in any order. A committed file must contain exactly that; a rejected one must leave no
- * files.
+ * Tests the writers. The input declares metadata and tensors in any format and layout, and writes
+ * their bytes in any order. A committed file must contain exactly the declared contents; a rejected
+ * write must leave no files.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -31,8 +31,8 @@ static void sweep(bool must_be_empty)
     (void)closedir(folder);
 }
 
-/* The writer derives the metadata of split GGUF files itself and ignores values set by the
- * caller. */
+/* Returns true for the metadata of split GGUF files. The writer derives it and ignores values that
+ * the caller sets. */
 static bool is_left_out(const written_meta *m, const char *format)
 {
     static const char *const keys[] = {"split.no", "split.count", "split.tensors.count"};
@@ -77,15 +77,15 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const c
         if (status != WB_OK)
             fuzz_check_error(&error, status, SIZE_MAX);
         CHECK(status == WB_OK || status == WB_ERROR_ARGUMENT || status == WB_ERROR_UNSUPPORTED);
-        /* A rejected value must leave no trace. */
+        /* After a rejected value, continue sometimes: it must not appear in the file. */
         if (status == WB_ERROR_ARGUMENT && fuzz_choose(tape, 2) == 0)
             status = WB_OK;
     }
     return status;
 }
 
-/* Writes tensor pieces in a random order; `whole`: complete tensors, if the writer swaps
- * bytes. */
+/* Writes pieces of the tensors in a random order. If `whole` is set, writes complete tensors, which
+ * is required if the writer swaps bytes. */
 static void give(wb_writer *writer, const written *w, bool whole, uint32_t *state, bool *complete)
 {
     uint64_t done[WRITTEN_TENSORS] = {0};

@@ -20,9 +20,12 @@
  *
  * Status.    A function that can fail returns a wb_status, which must be checked, and takes an
  *            optional wb_error, which it fills on failure. A failed call sets its outputs to zero.
+ *            Comments omit the prefix of a status: "ARGUMENT if" means that the function returns
+ *            WB_ERROR_ARGUMENT if.
  * Ownership. "Borrowed until X" means that the library owns the memory and frees it at X;
- *            "owned, release with Y" means that the caller owns it. Inputs are read during the call
- *            only, unless a function specifies otherwise.
+ *            "owned, release with Y" means that the caller owns it; "static" means that the memory
+ *            is never freed. Inputs are read only during the call, unless a function specifies
+ *            otherwise. The caller may free a struct that is "copied" after the call.
  * Threads.   An open model never changes: any number of threads may use it at the same time, except
  *            that wb_close must be the last call. Different models are independent.
  * Effects.   The library does not print, exit, abort, install signal handlers or start threads, and
@@ -30,31 +33,33 @@
  * Names.     Names and keys in files may contain any byte, including NUL, so each is a pointer and
  *            a length. Where a caller passes a length, SIZE_MAX means strlen. Strings returned by
  *            the library also end with a NUL, which the length does not include.
- * Structs.   The caller sets the first member of a struct, `size`, to its sizeof, by hand or with
- *            the initialiser of the struct (WB_TENSOR_INIT), so that the struct can grow in later
- *            versions; weighbridge/base.h has the rules. Everything passes through pointers.
- * Shapes.    Row-major, outermost dimension first, in elements.
+ * Structs.   The first member of most structs is `size`. The caller sets it to the sizeof of the
+ *            struct, by hand or with an initialiser such as WB_TENSOR_INIT, so that the struct can
+ *            grow in later versions. weighbridge/base.h has the rules. Structs are always passed by
+ *            pointer.
+ * Shapes.    A shape lists the dimensions in elements, outermost first. Values are in row-major
+ *            order.
  *
  * Everything is available since version 0.1.0 unless noted otherwise. This header includes the
  * headers of all topics, each of which can also be included alone:
  *
- *   weighbridge/base.h      versions, status and error, allocator, executor, limits, progress
+ *   weighbridge/base.h      version, status and error, allocator, executor, limits, progress
  *   weighbridge/model.h     opening and closing models, their files; listing an Ollama store
  *   weighbridge/tensor.h    tensors: descriptions, encodings, bytes and values
  *   weighbridge/config.h    canonical names of tensors, and the config
  *   weighbridge/metadata.h  metadata
- *   weighbridge/verify.h    findings, and verifying
+ *   weighbridge/verify.h    findings, and verifying models
  *   weighbridge/dtypes.h    the numbers of the element types
  *   weighbridge/codec.h     element types, encoding and decoding in memory
- *   weighbridge/device.h    devices
- *   weighbridge/provider.h  the weight provider
+ *   weighbridge/device.h    memory for weights: the process, OpenCL, CUDA, or the caller's device
+ *   weighbridge/provider.h  weights in buffers on a device: cached, fused and sliced
  *   weighbridge/slicing.h   tensor-parallel slices
  *   weighbridge/load.h      reading all weights once
  *   weighbridge/writer.h    writing models
- *   weighbridge/edit.h      editing headers
- *   weighbridge/convert.h   converting
- *   weighbridge/hash.h      digests
- *   weighbridge/diff.h      differences
+ *   weighbridge/edit.h      editing the header of a file
+ *   weighbridge/convert.h   converting a model to another format or quantization
+ *   weighbridge/hash.h      digests of files and values
+ *   weighbridge/diff.h      differences between two models
  */
 #ifndef WEIGHBRIDGE_H
 #define WEIGHBRIDGE_H

@@ -58,12 +58,14 @@ H
     cat <<'H'
 # Element types
 
-Generated from `src/dtype/dtypes.def`. Names are case-insensitive in options and function arguments. The
-number is the value of `wb_dtype`; numbers below 96 are ggml's type numbers. Plain types have 1 value per
-block. Plain types of fewer than 8 bits are packed without gaps: element *i* begins at bit *i · bits*, lowest
-bit first. For all other types, a block holds the given number of values in the given number of bits.
+This page is generated from `src/dtype/dtypes.def`. It lists the element types that weighbridge knows. Their
+names are case-insensitive in options and function arguments. The number of a type is the value of `wb_dtype`;
+numbers below 96 are ggml's type numbers.
 
-| name | number | values per block | bits per block | description |
+A plain type has one value per block. Plain types of fewer than 8 bits are packed without gaps: element *i*
+begins at bit *i · bits*, lowest bit first. A block of a quantized type holds several values and their scales.
+
+| name of the type | number in `wb_dtype` | values per block | bits per block | description; for quantized types: bits per value and contents of a block |
 |---|---|---|---|---|
 H
     rows src/dtype/dtypes.def |
@@ -74,10 +76,11 @@ H
     cat <<'H'
 # Findings
 
-Generated from `src/core/findings.def`. The code is in `wb_error.code`, `wb_finding.code` and the `code`
-field of `--json`. Codes are never renamed.
+This page is generated from `src/core/findings.def`. It lists the codes of errors and findings, with the advice
+that weighbridge gives for each code. Programs find the code in `wb_error.code`, in `wb_finding.code` and in the
+`code` field of the output of `--json`. Codes are never renamed.
 
-| code | advice |
+| code of an error or finding | advice to the user (empty if the message is sufficient) |
 |---|---|
 H
     rows src/core/findings.def | awk -F'\t' '{ printf "| `%s` | %s |\n", $2, $3 }'

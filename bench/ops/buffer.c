@@ -1,5 +1,6 @@
-/* The floor of a codec: copies as many bytes as the codec writes from one buffer to another.
- * Both were touched before and, if small enough, are in the cache. */
+/* buffer: the floor of the codec operations. Copies the bytes of a file, which has the size of the
+ * codec's output, from one buffer to another. Both buffers were touched before and, if they are
+ * small enough, are in the processor cache. */
 #define _POSIX_C_SOURCE 200809L
 #include "file.h"
 

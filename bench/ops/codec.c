@@ -1,6 +1,6 @@
 /*
- * Decodes blocks of a GGML type to floats, or encodes floats to blocks, with one thread in rows
- * of 4096. The work line contains a checksum of the result, so that a peer with a different
+ * Decodes blocks of a GGML type to floats, or encodes floats to blocks, with one thread, in rows
+ * of 4096 values. The work line contains a checksum of the result, so that a peer with a different
  * result is rejected.
  */
 #define _POSIX_C_SOURCE 200809L

@@ -1,4 +1,4 @@
-/* Places the files of an operation in the page cache, on the disk only, or half in each. */
+/* Loads the files of an operation into the page cache, or evicts all or a part of them. */
 #ifndef WB_BENCH_COLD_H
 #define WB_BENCH_COLD_H
 
@@ -13,9 +13,9 @@
 uint64_t bench_prepare(const char *model, unsigned cold);
 
 /*
- * A virtual machine returns pages that stay free for a while to its host, and the next access
- * waits for the host. Touches memory, so that the measurement after this call finds `room` bytes
- * available.
+ * Touches `room` bytes of memory and frees them again, so that these bytes are available at once in
+ * the measurement that follows. Otherwise the measurement may include waiting: a virtual machine
+ * returns pages that stay free for a while to its host, and the next access waits for the host.
  */
 void bench_prime(size_t room);
 

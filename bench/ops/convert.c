@@ -1,12 +1,16 @@
 /*
- * convert: converts a BF16 model directory to a GGUF file on all processors, from the page cache
- * to the disk; convert_cold reads from the disk. The work line contains a checksum of all tensors
- * of the output. peak measures the memory of a process that converts, in MiB instead of time. The
- * floor of convert (stages) is the slowest of three stages, each run alone on all processors:
- * reading the input, encoding values that are in the cache, and writing the output. The floor of
- * peak is the memory of a process that only opens the model (peak of "open").
+ * Conversion of a BF16 model directory to a GGUF file.
  *
- * plan writes the encoding of each tensor to a file, for peers that must use the same encodings.
+ *   convert        converts on all processors, from the page cache to the disk. The work line
+ *                  contains a checksum of all tensors of the output.
+ *   convert_cold   the same, but reads from the disk
+ *   stages         the floor of convert: the time of the slowest of three stages, each run alone on
+ *                  all processors: reading the input, encoding values that are in the processor
+ *                  cache, writing the output
+ *   peak           the peak memory of a process that converts, in MiB. Its floor, with the argument
+ *                  "open", is the peak memory of a process that only opens the model.
+ *   plan           writes the encoding of each tensor to a file, for peers that must use the same
+ *                  encodings
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -118,8 +122,7 @@ static uint64_t run_convert(unsigned long times)
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
         (void)bench_prepare(path, cold);
-        (void)unlink(
-            result); /* deleting the previous file takes long and is not part of the stages */
+        (void)unlink(result); /* deletion takes long, and the floor does not measure it either */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         convert();
@@ -137,7 +140,8 @@ static void start_peak(char **arguments)
     printf("name weighbridge %s\nwork 1 conversion\n", wb_version());
 }
 
-/* Returns the peak in MiB as nanoseconds, the unit of cases that measure memory. */
+/* Returns the sum over all runs of the peak memory in MiB. The driver reads this number as
+ * nanoseconds; for a case with the unit MiB it prints nanoseconds as MiB. */
 static uint64_t run_peak(unsigned long times)
 {
     uint64_t most = 0;
@@ -202,7 +206,9 @@ static void start_stages(char **arguments)
     normal = bench_room((size_t)ROWS * COLUMNS * sizeof *normal);
     if (in_file < 0 || pread(in_file, normal, (size_t)ROWS * COLUMNS * 2, PIECE) <= 0)
         bench_die(path, "cannot be read");
-    uint16_t *narrow = (uint16_t *)normal; /* widened in place, from the end */
+    /* The BF16 values fill the first half of `normal`. The last value is converted first, so that
+     * no value is overwritten before it is read. */
+    uint16_t *narrow = (uint16_t *)normal;
     for (size_t i = (size_t)ROWS * COLUMNS; i-- > 0;) {
         uint32_t bits = (uint32_t)narrow[i] << 16;
         memcpy(&normal[i], &bits, sizeof bits);
@@ -222,7 +228,8 @@ static void read_pieces(void *arg, size_t worker)
     free(room);
 }
 
-/* Encodes rows of one tensor after another. */
+/* Encodes, for each tensor, as many values as the tensor has, in its planned encoding. The values
+ * are not those of the tensor: the same ROWS rows are encoded again and again. */
 static void encode_pieces(void *arg, size_t worker)
 {
     static const uint64_t step = (uint64_t)ROWS * COLUMNS;

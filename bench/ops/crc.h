@@ -1,4 +1,4 @@
-/* CRC-32 as in zlib: workers report it to show that their results are equal. */
+/* CRC-32 as in zlib. Workers report the checksum of their results, which must be equal. */
 #ifndef WB_BENCH_CRC_H
 #define WB_BENCH_CRC_H
 

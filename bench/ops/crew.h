@@ -11,6 +11,8 @@ size_t crew_count(void);
 
 /* Runs on one thread per available processor. */
 extern const wb_executor crew_executor;
+
+/* Runs on one thread per available processor, but at least on four threads. */
 extern const wb_executor crew_of_four;
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * edit: changes one key of an 8 GiB GGUF file on the file system of the bench directory, or adds
- * a chat template of 1 MiB. Its floor, rewrite, inserts the same space and writes and syncs the
- * same header bytes, which are known in advance, without a journal.
+ * a chat template of 1 MiB. Its floor, rewrite, inserts about as many bytes into the file and
+ * writes and syncs a header of this size. It knows the header in advance and uses no journal.
  *
- * The blocks of the file are allocated and were never written. Neither side reads or writes
- * tensor data; an edit that moves tensor data ends the measurement.
+ * The tensor data of the file is allocated, but was never written. Neither operation reads or
+ * writes it; an edit that moves tensor data ends the measurement.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -122,7 +122,7 @@ static void begin(char **arguments)
         bench_die(path, "cannot be read");
 }
 
-/* Removes the inserted bytes. */
+/* Removes the inserted bytes and writes the original header. */
 static void restore(uint64_t inserted)
 {
     if ((inserted != 0 && fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)inserted) != 0) ||

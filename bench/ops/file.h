@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Reads a non-empty file into memory that is never freed. */
+/* Reads a non-empty file into new memory, which the caller owns. Ends the process on failure. */
 void *bench_read(const char *path, size_t *n);
 
-/* Allocates and touches memory, which is never freed. */
+/* Allocates n bytes of memory and touches them. Ends the process on failure. */
 void *bench_room(size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A cached get from the weight provider, or a fused get of several names, and its release, over
- * all layers in turn. The floor compares the same number of names and copies a wb_buffer, which
- * any lookup by name must do.
+ * get: gets a cached buffer from the weight provider, by one name or fused from several names, and
+ * releases it. Every run uses the next layer. Its floor, look, compares as many names and copies a
+ * wb_buffer: every lookup by name must do at least that.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

@@ -1,7 +1,8 @@
 /*
  * hash: digests of all values of a model, on one thread per processor. Its floor, sha256, runs
- * libcrypto's SHA-256 over as many bytes on as many threads; each thread repeats data in its
- * cache. The number of bytes is that of the values, or of the files (sha256-files).
+ * libcrypto's SHA-256 on as many threads over as many bytes as the values have as F32;
+ * sha256-files, over as many bytes as the files have. Each thread hashes the same 64 KiB in its
+ * cache repeatedly.
  */
 #define _GNU_SOURCE
 #include "../worker.h"

@@ -1,10 +1,19 @@
 /*
- * load: loads all weights of a model and adds up every byte: from the page cache (warm), from the
- * disk (cold), from both (half), from the disk with the SHA-256 of each file (verify), or with
- * BF16 converted to F16 (convert); hashes is verify from the page cache. Its floors: adding up
- * the mapped file, newly mapped or mapped before (sum); reading the disk with direct I/O (disk);
- * and adding up data that four threads read with or without direct I/O (chunks). With `placed`
- * the file is read from the disk into memory that was touched before, without further work.
+ * load: loads all weights of a model and adds up every byte. Modes:
+ *
+ *   warm      from the page cache
+ *   cold      from the disk
+ *   half      the first half of each file from the disk, the rest from the page cache
+ *   verify    from the disk, and computes the SHA-256 of each file
+ *   hashes    from the page cache, and computes the SHA-256 of each file
+ *   convert   from the disk, and converts BF16 to F16
+ *   placed    from the disk into memory that was touched before; does not add up the bytes
+ *
+ * Floors:
+ *
+ *   sum       adds up the mapped file; maps it again for each run (anew), or once (kept)
+ *   disk      reads the file with direct I/O
+ *   chunks    adds up data that four threads read with or without direct I/O
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -56,7 +65,7 @@ static int consume(void *ctx, const wb_piece *piece)
     return 0;
 }
 
-static unsigned char *places; /* mapping of the only file */
+static unsigned char *places; /* memory for the bytes of the model's only file */
 
 static void *place(void *ctx, uint64_t number, uint64_t offset, uint64_t n)
 {
@@ -86,7 +95,8 @@ static void load_once(const wb_load_options *with)
     wb_close(model);
 }
 
-/* Loads into memory as the peers do; checks that everything except the header arrives. */
+/* Prepares the mode `placed`: loads the file into memory that was touched before, as the peers do.
+ * Checks all bytes after the first MiB, which contains the header. */
 static void start_placing(void)
 {
     enum { ALIGNMENT = 2 << 20, SKIP = 1 << 20 };
@@ -125,7 +135,8 @@ static void start(char **arguments)
     while (mode + 1 < sizeof modes / sizeof *modes && strcmp(modes[mode].name, arguments[0]) != 0)
         mode++;
     path = arguments[1];
-    /* Reading creates large page cache folios; files written in small pieces have small ones. */
+    /* Evict the file and read it again, so that it is in large folios of the page cache. A file
+     * that was just written in small pieces is in small folios. */
     cold = 100;
     prepare();
     cold = 0;
@@ -189,8 +200,8 @@ static void sum_share(void *arg, size_t i)
     atomic_fetch_add(&sum, add_up(memory + i * share, share));
 }
 
-/* Adds up the page cache pages; maps the files again for each run, as opening a model does, or
- * once. */
+/* Adds up the bytes of the mapped file. If maps_anew is set, maps the file again for each run, as
+ * opening a model does. */
 static uint64_t run_sum(unsigned long times)
 {
     size_t shares = crew_count();

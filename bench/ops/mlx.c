@@ -1,5 +1,5 @@
-/* Encodes and decodes an MLX mode, such as "affine4" or "mxfp8", from and to floats with one
- * thread, in rows of 4096; affine modes use groups of 64 with F32 scales and biases. */
+/* Encodes floats to an MLX mode, such as "affine4" or "mxfp8", or decodes them, with one thread, in
+ * rows of 4096 values. Affine modes use groups of 64 values with F32 scales and biases. */
 #define _POSIX_C_SOURCE 200809L
 #include "crc.h"
 #include "file.h"

@@ -1,4 +1,4 @@
-/* Measures the time from open() to a validated model; closing is not measured. */
+/* open: opens and validates a model. Closing it is not measured. */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"
 

@@ -1,7 +1,7 @@
 /*
- * prefetch: loads all tensors of a model that is not in the page cache through the weight
- * provider into host buffers, on at least the given number of threads, unchanged or converted to
- * F16, with the given wb_io mode.
+ * prefetch: loads all tensors of a model from the disk into host buffers, with the weight
+ * provider. Its arguments are the wb_io mode, whether the values stay unchanged or are converted to
+ * F16, and the minimum number of threads.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -53,13 +53,15 @@ static uint64_t sum_of(wb_provider *provider, const wb_model *model)
     return sum;
 }
 
-/* Loads all tensors; the memory holds the buffers and the reader's staging memory. */
+/* Loads all tensors, after their files were evicted from the page cache. Returns the sum of their
+ * bytes if adds_up is set. */
 static uint64_t load_cold(uint64_t *took, uint64_t *cpu, bool adds_up)
 {
     wb_model *model;
     wb_provider *provider;
     bench_prepare(path, 100);
-    bench_prime(2 * (size_t)bytes + ((size_t)64 << 20)); /* includes the page cache */
+    /* memory for the buffers, the page cache, and 64 MiB of staging memory */
+    bench_prime(2 * (size_t)bytes + ((size_t)64 << 20));
     if (wb_open(path, NULL, &model, &error) != WB_OK)
         bench_die(path, error.message);
     uint64_t begin = bench_now(), busy = bench_cpu_now();

@@ -1,8 +1,9 @@
 /*
- * share: the first get of a tensor of the given size in MiB from the provider on an OpenCL device
- * that shares host memory, such as PoCL. Its last bytes are read back through the device and
- * compared: the device uses the mapped file. Its floor, lend, creates a buffer on existing
- * memory, reads these bytes from it and releases it. The rest of the file is a hole.
+ * share: gets a tensor of the given size in MiB for the first time from the provider of an OpenCL
+ * device that shares host memory, such as PoCL. Reads the tensor's last bytes back through the
+ * device and compares them, which shows that the device uses the mapped file. Its floor, lend,
+ * creates a buffer on existing memory, reads the same bytes from it and releases it. The rest of
+ * the file is a hole.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

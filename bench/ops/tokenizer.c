@@ -1,6 +1,7 @@
 /*
- * The first query for the tokens of a model directory, which reads tokenizer.json; opening and
- * closing are not measured. The floor reads the file into memory that was touched before.
+ * tokens: gets the tokens of a model directory for the first time, which reads tokenizer.json.
+ * Opening and closing the model are not measured. Its floor, read, reads the file into memory that
+ * was touched before.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

@@ -1,8 +1,8 @@
 /*
  * upload: copies all tensors of a model in the page cache to device buffers with wb_load. One
  * tensor is read back and compared outside the measured time. Its floor, pinned, copies as many
- * bytes to the same device from pinned memory with four copies in flight, an upper bound for any
- * program that reads a file.
+ * bytes to the same device from pinned memory, with four copies in flight. No program that reads a
+ * file can be faster.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * The floor of opening a GGUF file: reads the header into new memory on huge pages and walks from
- * length to length through it.
+ * walk: the floor of opening a GGUF file. Reads the header into new memory on huge pages and skips
+ * from one length field to the next.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -29,7 +29,7 @@ static uint64_t take(walk *w, size_t n)
     uint64_t value = 0;
     if ((size_t)(w->end - w->at) < n)
         bench_die(path, "ends early");
-    memcpy(&value, w->at, n); /* little-endian, as the machine */
+    memcpy(&value, w->at, n); /* file and machine are little-endian */
     w->at += n;
     return value;
 }
@@ -76,7 +76,8 @@ static uint64_t walk_through(const uint8_t *bytes, size_t n, size_t *header)
     return tensors;
 }
 
-/* Returns the time in nanoseconds; freeing the memory is not measured, as closing is not. */
+/* Returns the time in nanoseconds. Freeing the memory is not measured, because the operation open
+ * does not measure closing either. */
 static uint64_t walk_once(size_t n, uint64_t *tensors, size_t *header)
 {
     size_t room = (n / HUGE_PAGE + 2) * HUGE_PAGE;

@@ -114,7 +114,8 @@ static void run(const model *m, const options *o)
     uint64_t vocabulary = m->embedding.rows, seed = o->seed;
     state *s = state_new(m, o->n_tokens + o->count);
     FILE *out = o->logits ? fopen(o->logits, "wb") : NULL;
-    wb_meta_array texts = WB_META_ARRAY_INIT; /* empty without a tokenizer: prints token numbers */
+    /* The text of each token. Without a tokenizer it is empty, and token numbers are printed. */
+    wb_meta_array texts = WB_META_ARRAY_INIT;
     const char *kind;
     size_t len;
     wb_error ignored;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Symbolic sizes of weight dimensions. */
+/* Symbols for the numbers of rows and columns of weights. */
 enum {
     ONE,
     DIM,
@@ -186,7 +186,7 @@ static void read_layer(const model *m, uint64_t n, weight *layer)
         fail(stem, "this layer lacks weights");
 }
 
-/* Returns the number stored under "ARCHITECTURE.key" or "key", or `otherwise` if there is none. */
+/* Returns the metadata value "ARCHITECTURE.key" or "key", or `otherwise` if there is none. */
 static double number(const model *m, const char *key, double otherwise)
 {
     char full[128];
@@ -199,7 +199,9 @@ static double number(const model *m, const char *key, double otherwise)
     return otherwise;
 }
 
-/* RoPE scaling of Llama 3.1: divides low frequencies and keeps high frequencies. */
+/* Returns the divisor of a frequency for the RoPE scaling of Llama 3.1, which divides low
+ * frequencies and keeps high frequencies.
+ */
 static double llama3_divisor(const model *m, double frequency)
 {
     double factor = number(m, "rope.scaling.factor", 8), pi = 3.141592653589793;

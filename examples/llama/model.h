@@ -53,12 +53,12 @@ typedef struct model {
     weight output_norm;
     weight output;
     weight (*layers)[PARTS];
-    double *rope;       /* radians per position for each of the head_dim / 2 pairs */
+    double *rope;       /* angle per position, in radians, of each of the head_dim / 2 pairs */
     double *rope_local; /* the same for layers with a sliding window */
     double embedding_scale;
     double query_scale;
-    double attention_cap; /* logit soft caps, 0: none */
-    double logit_cap;
+    double attention_cap;  /* soft cap of attention scores; 0: none */
+    double logit_cap;      /* soft cap of logits; 0: none */
     int gelu;              /* true: GELU, false: SiLU */
     int normalize_experts; /* true: normalize the weights of the selected experts to a sum of 1 */
 } model;

@@ -1,5 +1,5 @@
 /*
- * stat, statfs and directory listings of the in-memory disk.
+ * System calls that query the in-memory disk: stat, statfs and directory listings.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

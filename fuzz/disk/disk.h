@@ -1,12 +1,12 @@
 /*
  * fuzz/disk/disk.h: a small file system in memory, below DISK_ROOT.
  *
- * Targets that write files otherwise spend half of their time in the system. opened.c, names.c and
- * asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below
+ * Targets that write files otherwise spend half of their time in system calls. opened.c, names.c
+ * and asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below
  * DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are passed to the
  * system. The disk supports the operations that the library uses: files and directories, hard
  * links, files without a name, locks of open files, exchange of names, and insertion of ranges. It
- * has no symbolic links, no permissions and no threads.
+ * does not support symbolic links or permissions, and is not thread-safe.
  *
  * Functions that return an int return 0 or errno.
  */
@@ -29,12 +29,12 @@ typedef struct disk_entry {
 
 struct disk_node {
     bool is_folder;
-    unsigned links, opened; /* names and open descriptors; the node is freed when both are 0 */
+    unsigned links, opened; /* numbers of names and open descriptors; freed when both are 0 */
     unsigned shared;        /* number of shared locks */
-    bool exclusive;
+    bool exclusive;         /* one descriptor has an exclusive lock */
     uint32_t mode;
     uint64_t number;  /* inode number, never reused */
-    uint64_t changed; /* time of the last change, as a count of all changes */
+    uint64_t changed; /* time of the last change: the number of changes on the disk so far */
     uint8_t *bytes;
     size_t size, capacity;
     disk_node *parent; /* for a directory */
@@ -42,7 +42,7 @@ struct disk_node {
     size_t count, room;
 };
 
-/* Result of a path lookup: a name in a directory, and the node with this name, or NULL. */
+/* Result of a path lookup: a name in a directory, and the node with this name; NULL: none. */
 typedef struct disk_place {
     disk_node *folder;
     char name[DISK_NAME]; /* empty: the directory itself */
@@ -51,7 +51,7 @@ typedef struct disk_place {
 
 disk_node *disk_root(void);
 
-/* Looks up a path that begins at a directory. */
+/* Looks up `path`, relative to the directory `from`. */
 int disk_walk(disk_node *from, const char *path, disk_place *place);
 
 /* Creates a file or directory without a name. */
@@ -67,7 +67,7 @@ void disk_touch(disk_node *node);
 int disk_link(const disk_place *place, disk_node *node);
 int disk_unlink(const disk_place *place, bool is_folder);
 
-/* Takes the flags of renameat2. */
+/* Renames a node; `flags` are those of renameat2. */
 int disk_rename(const disk_place *from, const disk_place *to, unsigned flags);
 
 /* ---- bytes ---- */
@@ -76,7 +76,7 @@ size_t disk_read(const disk_node *node, uint64_t at, void *to, size_t n);
 int disk_write(disk_node *node, uint64_t at, const void *bytes, size_t n);
 int disk_resize(disk_node *node, uint64_t size);
 
-/* Inserts or removes n bytes at `at`, as fallocate does. */
+/* Inserts or removes n bytes at offset `at`, as fallocate does. */
 int disk_shift(disk_node *node, bool insert, uint64_t at, uint64_t n);
 
 #endif

@@ -47,7 +47,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
     return disk_answer(make_folder(&place, mode));
 }
 
-/* No other process creates names. */
+/* Uses the template itself as the name, XXXXXX included: no other process creates names here. */
 DECLARE(char *, mkdtemp, char *path);
 char *__wrap_mkdtemp(char *path)
 {
@@ -81,7 +81,8 @@ int __wrap_linkat(int from, const char *path, int to, const char *target, int fl
     return disk_answer(os_error != 0 ? os_error : disk_link(&place, source.node));
 }
 
-/* Returns true if both paths are on the in-memory disk, or one is, which is an error. */
+/* Returns true if at least one of the paths is on the in-memory disk, and sets *result. If only one
+ * of them is, *result is the failure EXDEV. */
 static bool rename_here(int from, const char *path, int to, const char *target, unsigned flags,
                         int *result)
 {
@@ -124,7 +125,7 @@ int __wrap_rename(const char *path, const char *target)
                                                                      : __real_rename(path, target);
 }
 
-/* The disk has no symbolic links. */
+/* Always fails, because the disk has no symbolic links. */
 DECLARE(ssize_t, readlink, const char *path, char *to, size_t n);
 ssize_t __wrap_readlink(const char *path, char *to, size_t n)
 {
@@ -142,7 +143,7 @@ char *__wrap_realpath(const char *path, char *to)
     if (os_error == 0 && place.node == NULL)
         os_error = ENOENT;
     if (os_error == 0 && (strstr(path, "//") != NULL || strstr(path, "/.") != NULL))
-        os_error = ELOOP; /* flags that the library does not use */
+        os_error = ELOOP; /* not implemented; the library passes normalised paths only */
     if (disk_answer(os_error) != 0)
         return NULL;
     return to == NULL ? strdup(path) : strcpy(to, path);

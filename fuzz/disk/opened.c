@@ -155,7 +155,7 @@ int __wrap_flock(int fd, int operation)
     d->lock = wanted == LOCK_UN ? 0 : is_free ? wanted : had;
     d->node->shared += d->lock == LOCK_SH;
     d->node->exclusive = d->node->exclusive || d->lock == LOCK_EX;
-    /* A wait could never end: there is only one process. */
+    /* EDEADLK instead of waiting: the lock's holder is this process, so waiting would not end. */
     return disk_answer(wanted == LOCK_UN || is_free ? 0
                        : (operation & LOCK_NB) != 0 ? EWOULDBLOCK
                                                     : EDEADLK);
@@ -270,7 +270,8 @@ int __wrap_fallocate64(int fd, int mode, off_t at, off_t n)
     return disk_answer(EOPNOTSUPP);
 }
 
-/* Maps a copy: the library does not read mappings after the file changes. */
+/* Maps a copy of the bytes. That is sufficient, because the library does not read a mapping after
+ * its file has changed. */
 DECLARE(void *, mmap64, void *at, size_t n, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
@@ -285,7 +286,7 @@ void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t
 
 /* ---- other calls replaced for speed ---- */
 
-/* Writes here raise no signal, so none must be blocked (io/sink_write.c). */
+/* Fails, so that io/sink_write.c blocks no signals: writes to the in-memory disk raise none. */
 int __wrap_sigpending(void *set);
 int __wrap_sigpending(void *set)
 {
@@ -293,7 +294,8 @@ int __wrap_sigpending(void *set)
     return disk_answer(ENOSYS);
 }
 
-/* Hash keys and temporary names need not be unpredictable here, and runs must be repeatable. */
+/* Returns the same sequence of bytes in every process, so that runs are repeatable. Hash keys and
+ * temporary names need not be unpredictable here. */
 ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags);
 ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags)
 {

@@ -33,7 +33,8 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* Writes a file and returns its size. */
+/* Writes a file with at most 4096 bytes of the input. A safetensors file also gets a length prefix
+ * and data. Returns the size of the file. */
 static size_t write_file(const char *name, const uint8_t *p, size_t n)
 {
     static uint8_t file[FILE_MAX];

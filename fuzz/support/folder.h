@@ -1,9 +1,10 @@
 /*
  * fuzz/support/folder.h: interprets an input as a directory of files.
  *
- * The input is split at each NUL followed by a letter that selects the next file (names). The
- * text before the first separator is config.json. A safetensors file is given as its header only;
- * length prefix and data are generated.
+ * The input is split into files at each separator, which is a NUL and a letter. The letter selects
+ * the name of the file that follows it ('a' is names[0] in folder.c). The text before the first
+ * separator is config.json. For a safetensors file the input contains only the header; length
+ * prefix and data are generated.
  */
 #ifndef WB_FUZZ_FOLDER_H
 #define WB_FUZZ_FOLDER_H

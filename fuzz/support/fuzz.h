@@ -28,17 +28,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     } while (0)
 
 /*
- * Mutates a safetensors file in place and returns its new size; the length prefix usually stays
- * correct. `bytes` mutates plain bytes (LLVMFuzzerMutate); NULL: the built-in function.
+ * Mutates a safetensors file in place and returns its new size, at most `max` bytes. The length
+ * prefix usually stays correct. `bytes` is a function that mutates plain bytes (LLVMFuzzerMutate);
+ * NULL: a function of the mutator.
  */
 typedef size_t fuzz_mutate(uint8_t *data, size_t size, size_t max);
 size_t fuzz_mutate_safetensors(uint8_t *data, size_t size, size_t max, uint32_t seed,
                                fuzz_mutate *bytes);
 
-/* Mutates a GGUF file; counts and lengths usually stay correct. */
+/* As fuzz_mutate_safetensors, for a GGUF file. Counts and lengths usually stay correct. */
 size_t fuzz_mutate_gguf(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
-/* Mutates an .npz file; lengths, offsets and checksums usually stay correct. */
+/* As fuzz_mutate_safetensors, for an .npz file. Lengths, offsets and checksums usually stay
+ * correct. */
 size_t fuzz_mutate_npz(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * fuzz/support/harness.h: shared by targets that open complete models: counted memory, a source
- * that returns a few bytes per read, and checks of every error and finding.
+ * fuzz/support/harness.h: helpers of targets that open complete models. They count memory, provide
+ * a source that returns a few bytes per read, and check every error and finding.
  */
 #ifndef WB_FUZZ_HARNESS_H
 #define WB_FUZZ_HARNESS_H

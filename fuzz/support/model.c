@@ -1,6 +1,6 @@
 #include "support/model.h"
 
-#define VALUES_MAX 16384u /* maximum number of values of a model whose digests are checked */
+#define VALUES_MAX 16384u /* digests are checked only for models with at most so many values */
 
 /* ---- memory ---- */
 
@@ -112,7 +112,7 @@ void fuzz_check_findings(const wb_findings *findings, size_t size)
 #define ARRAY_DEPTH 8
 #define ARRAY_WALK 64 /* maximum number of elements checked per array */
 
-/* Strings read one by one must equal those read in one call. */
+/* Checks that strings read one by one equal those read in one call. */
 static void check_strings(const wb_meta_array *array, uint64_t n)
 {
     const char *values[ARRAY_WALK];
@@ -144,7 +144,7 @@ static void check_numbers(const wb_meta_array *array, uint64_t n)
     CHECK(is_float ? other == WB_ERROR_ARGUMENT : other == WB_OK || other == WB_ERROR_TYPE);
     CHECK(wb_meta_floats(array, 0, n, to.floats) == (is_float ? WB_OK : WB_ERROR_ARGUMENT));
     CHECK(array->bits == 8 || array->bits == 16 || array->bits == 32 || array->bits == 64);
-    if (array->count > 0) { /* the last byte is readable */
+    if (array->count > 0) { /* the last byte must be readable */
         const volatile uint8_t *bytes = array->data;
         CHECK(bytes != NULL);
         (void)bytes[array->count * (array->bits / 8) - 1];
@@ -221,7 +221,7 @@ void fuzz_check_metadata(const wb_model *model)
 #define READ_MAX 4096 /* maximum number of elements read per tensor */
 #define RANK_MAX 8
 
-/* Chooses a few indices of each dimension, in both directions. */
+/* Chooses some indices of each dimension, in ascending or descending order. */
 static void draw_axes(const wb_tensor *tensor, uint32_t *random, wb_axis *axes)
 {
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -240,7 +240,7 @@ static void draw_axes(const wb_tensor *tensor, uint32_t *random, wb_axis *axes)
     }
 }
 
-/* Returns the index in the tensor of element `i` of a selection. */
+/* Returns the position in the tensor of element `i` of the selection. */
 static uint64_t place_of(const wb_tensor *tensor, const wb_axis *axes, uint64_t i)
 {
     uint64_t place = 0, stride = 1;
@@ -270,7 +270,7 @@ static void *read_all(const wb_model *model, uint64_t index, const wb_slice *sli
         CHECK(wb_tensor_read(model, index, slice, dtype, dst, *bytes - 1, &error) ==
               WB_ERROR_ARGUMENT);
     status = wb_tensor_read(model, index, slice, dtype, dst, *bytes, &error);
-    if (status != WB_OK) { /* the values are inconsistent, for example a g_idx is out of range */
+    if (status != WB_OK) { /* the tensor's values are invalid, such as a g_idx out of range */
         free(dst);
         return NULL;
     }
@@ -412,7 +412,7 @@ static void check_verify(const wb_model *model, uint32_t random)
     wb_findings_free(findings);
 }
 
-/* A model must equal itself, and its digests must not depend on the order of work. */
+/* Checks that a model does not differ from itself, and that its digests cover the same tensors. */
 static void check_digests(const wb_model *model)
 {
     uint64_t values = 0;

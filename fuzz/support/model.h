@@ -28,7 +28,8 @@ wb_source fuzz_dribble_source(fuzz_dribble *dribble);
 
 /* ---- checks ---- */
 
-/* `size` is the size of the file in bytes; SIZE_MAX if unknown. */
+/* Check the members of an error or of all findings. `size` is the size of the file in bytes;
+ * SIZE_MAX: unknown. */
 void fuzz_check_error(const wb_error *error, wb_status status, size_t size);
 void fuzz_check_findings(const wb_findings *findings, size_t size);
 
@@ -36,14 +37,15 @@ void fuzz_check_findings(const wb_findings *findings, size_t size);
 void fuzz_check_same_error(const wb_error *a, const wb_error *b);
 
 /*
- * Queries everything from an open model: every tensor by index and by name, its parts, its values
- * raw and decoded, complete and in slices, which must be consistent; metadata of every type;
- * config, names, findings, verify. `random` selects the functions used. The model is not changed.
+ * Queries everything from an open model and checks that the results are consistent: tensors by
+ * index and by name, their parts, their values (stored and decoded, complete and in slices),
+ * metadata of every type, config, names, findings, and verification. `random` selects the functions
+ * used.
  */
 void fuzz_check_model(const wb_model *model, uint32_t random);
 
-/* Checks the weight provider: buffers must hold the stored values, for single, fused and
- * sharded requests. */
+/* Checks the weight provider with single, fused and partitioned requests: the buffers must hold the
+ * stored values. */
 void fuzz_check_provider(const wb_model *model, uint32_t *state);
 
 /* Checks metadata only. */

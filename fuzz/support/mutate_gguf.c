@@ -1,10 +1,10 @@
 /*
- * Structure-aware mutations of GGUF files: header counts, key-value entries, tensor infos, data.
- * Random byte changes mostly break a length or a count, and the rest of the file is never tested.
+ * Structure-aware mutations of GGUF files. Random byte changes mostly break a length or a count, so
+ * that the rest of the file is not tested.
  *
- * The file is split into items as far as it is valid. Complete items are added, duplicated,
- * removed or changed, and the header counts are updated. A value or name that changes its length
- * also changes its length prefix.
+ * A valid file, or the valid beginning of a file, is split into items: key-value entries and tensor
+ * infos. Items are added, duplicated, removed or changed, and the counts in the header are updated.
+ * If the length of a name or string changes, its length prefix is updated too.
  */
 #include "fuzz.h"
 #include "model.h"
@@ -131,7 +131,7 @@ static size_t cut(const mutation *m, size_t *at, span *items, uint64_t count,
 static void cut_all(mutation *m)
 {
     size_t at = FRONT;
-    m->big = m->p[4] == 0; /* version 2 or 3: bytes 4 to 7 of a big-endian file begin with 0 */
+    m->big = m->p[4] == 0; /* first byte of the version, which is 2 or 3: big-endian if it is 0 */
     m->entry_count = cut(m, &at, m->entries, load(m, 16, 8), skip_entry);
     m->tensor_count = cut(m, &at, m->tensors, load(m, 8, 8), skip_tensor);
     m->infos_end = at;
@@ -139,7 +139,7 @@ static void cut_all(mutation *m)
 
 /* ---- changing it ---- */
 
-/* Replaces `old` bytes at `at` with `len` bytes. */
+/* Replaces `old` bytes at `at` with `len` bytes. Returns false if the result would be too large. */
 static bool put(mutation *m, size_t at, size_t old, const void *bytes, size_t len)
 {
     if (len > old && len - old > m->max - m->size)
@@ -302,7 +302,8 @@ static size_t data_begin(const mutation *m, size_t alignment)
     return (m->infos_end + alignment - 1) / alignment * alignment;
 }
 
-/* Returns an offset for the last tensor, after all existing data. */
+/* Adds a tensor info after the last one. The tensor's data usually begins after all existing
+ * data. */
 static void add_tensor(mutation *m)
 {
     static const struct {
@@ -331,7 +332,7 @@ static void add_tensor(mutation *m)
     write_uint(&w, below(m, 16) == 0 ? below(m, 48) : types[which].type, 4);
     size_t offset = below(m, 16) == 0 ? below(m, 4) * 32 : (data + 31) / 32 * 32;
     write_uint(&w, offset, 8);
-    /* The infos grow: moves the data to its new aligned offset. */
+    /* The tensor infos grow, so the data moves to a new aligned offset. */
     size_t old_end = m->infos_end, old_begin = begin < m->size ? begin : m->size;
     m->infos_end += w.n;
     size_t new_begin = data_begin(m, 32);
@@ -347,7 +348,7 @@ static void add_tensor(mutation *m)
     count(m, 8, 1);
 }
 
-/* Duplicates or removes an item. */
+/* Duplicates or removes one of the items and updates their count at offset count_at. */
 static void copy_item(mutation *m, const span *items, size_t n, size_t count_at, bool remove)
 {
     if (n == 0)
@@ -364,13 +365,13 @@ static void copy_item(mutation *m, const span *items, size_t n, size_t count_at,
     }
 }
 
-/* Changes a number within an item; the width is guessed. */
+/* Overwrites a number: a field of a tensor info, or 1, 2, 4 or 8 bytes anywhere before the data. */
 static void change_number(mutation *m)
 {
     static const unsigned widths[] = {1, 2, 4, 8, 8, 4};
     unsigned width = widths[below(m, 6)];
     size_t end = m->infos_end, at;
-    if (m->tensor_count > 0 && below(m, 2) == 0) { /* a dimension, the type or the offset */
+    if (m->tensor_count > 0 && below(m, 2) == 0) { /* the rank, a dimension, the type or offset */
         span item = m->tensors[below(m, m->tensor_count)];
         size_t name = 8 + (size_t)load(m, item.at, 8);
         size_t fields = (item.len - name - 16) / 8 + 3;
@@ -388,7 +389,7 @@ static void change_number(mutation *m)
         store(m, m->p + at, some_number(m), width);
 }
 
-/* Changes the length of a name or string and its length prefix. */
+/* Changes a name or string, and its length prefix if the length changes. */
 static void change_string(mutation *m)
 {
     bool tensor = m->tensor_count > 0 && below(m, 2) == 0;
@@ -412,7 +413,8 @@ static void change_string(mutation *m)
         store(m, m->p + at, changed, 8);
 }
 
-/* Changes some bytes, for AFL++, which provides no function for this. */
+/* Mutates plain bytes with the function of the fuzzer. AFL++ provides none; then one bit is
+ * flipped. */
 static size_t any_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     if (m->bytes != NULL)
@@ -436,7 +438,7 @@ static void mutate(mutation *m)
     case 7: change_number(m); break;
     case 8: change_string(m); break;
     case 9: m->size = begin + any_bytes(m, m->p + begin, m->size - begin, m->max - begin); break;
-    case 10: /* a file that is truncated or extended */
+    case 10: /* truncate or extend the file */
         if (below(m, 2) == 0)
             m->size -= below(m, m->size - FRONT + 1);
         else

@@ -1,12 +1,14 @@
 /*
- * Structure-aware mutations of .npz files: members (a local header and an array each), the
- * central directory, and its end record. Random byte changes mostly break a length or a checksum,
- * and the rest of the file is never tested.
+ * Structure-aware mutations of .npz files. Random byte changes mostly break a length or a checksum,
+ * so that the rest of the file is not tested.
  *
- * Members are read from the directory as far as it is valid, then changed, added, duplicated or
- * removed, and the archive is rewritten with correct lengths, offsets and checksums.
- * Alternatively, bytes of one array are changed in place together with its checksums, which
- * preserves other defects of the archive.
+ * There are two kinds of mutation:
+ *
+ *   - The members are read from the central directory, as far as it is valid. Members are changed,
+ *     added, swapped or removed, and the archive is written with correct lengths, offsets and
+ *     checksums.
+ *   - Bytes of one array are changed in place, together with the checksums of the array. This
+ *     preserves other defects of the archive.
  */
 #include "fuzz.h"
 #include "model.h"
@@ -23,7 +25,7 @@ typedef struct member {
     size_t n;
     uint32_t crc, size; /* CRC-32 and size of the uncompressed bytes */
     unsigned method;
-    unsigned descriptor; /* size of the data descriptor; 1 less without a signature; 0: none */
+    unsigned descriptor; /* 16: data descriptor with signature; 15: without signature; 0: none */
     bool zip64;          /* sizes are stored in an extra field */
     size_t local_at, entry_at, data_at;
 } member;
@@ -122,8 +124,7 @@ static void set_bytes(member *of, uint8_t *bytes, size_t n)
     of->crc = crc_of(bytes, n);
 }
 
-/* Compresses the stored bytes with deflate, as stored blocks or with literals of the fixed
- * code. */
+/* Converts the bytes to a deflate stream, either one stored block or literals of the fixed code. */
 static void pack(mutation *m, member *of)
 {
     uint8_t *packed = calloc(1, 2 * of->n + 32);
@@ -136,7 +137,7 @@ static void pack(mutation *m, member *of)
         memcpy(packed + 5, of->bytes, n);
         n += 5;
     } else {
-        packed[0] = 3; /* the last block, of fixed codes: RFC 1951, 3.2.6 */
+        packed[0] = 3; /* header of a last block with fixed codes: RFC 1951, 3.2.6 */
         bit = 3;
         for (size_t i = 0; i <= n; i++) {
             unsigned code = i == n               ? 0
@@ -156,7 +157,7 @@ static void pack(mutation *m, member *of)
     of->method = 8;
 }
 
-/* Makes an array as NumPy writes it, sometimes with a defect. */
+/* Makes an array in the .npy format as NumPy writes it, sometimes with a defect. */
 static void make_array(mutation *m, member *to)
 {
     static const char *const types[] = {"<f4", "<f2", "<f8", "|i1", "<i8", "|b1",
@@ -201,7 +202,7 @@ static void add_member(mutation *m)
         pack(m, to);
 }
 
-/* Changes the array's own header and its length. */
+/* Changes the .npy header and its length, or any bytes of the member. */
 static void mutate_member(mutation *m, member *of)
 {
     if (of->method != 0) {
@@ -243,7 +244,7 @@ static void mutate_members(mutation *m)
             m->members[i] = m->members[--m->count];
         }
         break;
-    case 3: /* swaps two members or their names */
+    case 3: /* swaps two members */
         if (m->count > 0) {
             swapped = m->members[i];
             m->members[i] = m->members[k];
@@ -275,7 +276,8 @@ static void mutate_members(mutation *m)
 
 /* ---- writing it ---- */
 
-/* Writes the fields from flags to lengths, which both headers share. */
+/* Writes the fields from the flags to the lengths, which a local header and a directory entry have
+ * in common. */
 static void put_common(uint8_t *p, const member *of, bool local)
 {
     bool later = local && of->descriptor != 0;
@@ -318,7 +320,8 @@ static size_t put_descriptor(uint8_t *p, const member *of)
     return at + 4 + 2 * (size_t)width;
 }
 
-/* Returns 0 if the archive does not fit. */
+/* Writes all members and the central directory. Returns the size of the archive, or 0 if it does
+ * not fit. */
 static size_t write_archive(mutation *m, uint8_t *to)
 {
     size_t at = 0, need = END;
@@ -357,7 +360,8 @@ static size_t write_archive(mutation *m, uint8_t *to)
     return at + END;
 }
 
-/* Changes one array in place and updates both checksums. */
+/* Changes bytes of one array in place. Updates its checksum in the directory entry, and in the
+ * local header or data descriptor. */
 static size_t repair(mutation *m, uint8_t *data, size_t size)
 {
     const member *of = &m->members[below(m, m->count)];

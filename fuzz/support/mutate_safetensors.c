@@ -1,6 +1,6 @@
 /*
- * Structure-aware mutations of safetensors files: 8 bytes of header length, the header, the data.
- * Random byte changes almost always break the length, and the rest of the file is never tested.
+ * Structure-aware mutations of safetensors files: of the header length, the header, or the data.
+ * Random byte changes almost always break the length, so that the rest of the file is not tested.
  */
 #include "fuzz.h"
 
@@ -29,7 +29,7 @@ static size_t below(mutation *m, size_t n)
     return n == 0 ? 0 : draw(&m->random) % n;
 }
 
-/* Changes, removes or inserts some bytes, for AFL++, which provides no function for this. */
+/* Changes, removes or inserts some bytes. AFL++ provides no function for this. */
 static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     for (size_t n = 1 + below(m, 4); n > 0; n--) {
@@ -66,12 +66,13 @@ static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 static size_t mutate_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     if (max == 0)
-        return 0; /* LLVMFuzzerMutate would insert a byte */
+        return 0; /* LLVMFuzzerMutate would insert a byte even then */
     return m->bytes != NULL && below(m, 8) != 0 ? m->bytes(p, size, max)
                                                 : own_bytes(m, p, size, max);
 }
 
-/* Replaces `old` bytes of the header at `at` with a text. */
+/* Replaces `old` bytes of the header at `at` with a text. Does nothing if the file would be too
+ * large. */
 static void put(mutation *m, size_t at, size_t old, const void *text, size_t len)
 {
     if (len > old && len - old > m->max - m->header_size - m->data_size)
@@ -82,7 +83,8 @@ static void put(mutation *m, size_t at, size_t old, const void *text, size_t len
     m->header_size -= old;
 }
 
-/* Returns the offset of a byte in `set`, searching from a random offset; header_size if none. */
+/* Searches the header from a random offset on for a byte in `set`. Returns its offset, or
+ * header_size if there is none. */
 static size_t find_any(mutation *m, const char *set)
 {
     size_t start = below(m, m->header_size);
@@ -94,7 +96,8 @@ static size_t find_any(mutation *m, const char *set)
     return m->header_size;
 }
 
-/* Returns the largest number after "data_offsets":[n, or 0. */
+/* Returns the largest end offset of a tensor, which is the second number in "data_offsets"; 0 if
+ * there is none. */
 static size_t last_offset(const mutation *m)
 {
     static const char key[] = "\"data_offsets\":[";

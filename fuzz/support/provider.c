@@ -5,8 +5,8 @@
 
 static void check_error(wb_status status, const wb_error *error)
 {
-    CHECK(status !=
-          WB_ERROR_ARGUMENT); /* no other error is possible, because the request is valid */
+    /* The request is valid; only the model may cause an error. */
+    CHECK(status != WB_ERROR_ARGUMENT);
     fuzz_check_error(error, status, SIZE_MAX);
 }
 
@@ -22,8 +22,8 @@ static void check_buffer(const wb_buffer *b)
     CHECK(b->bytes == 0 || b->contents != NULL);
 }
 
-/* An unconverted plain tensor must equal its stored values; in converted tensors NaN bits may
- * differ. */
+/* Checks that the buffer of a plain tensor equals its stored values. The tensor must not have been
+ * converted: conversions may change the bits of a NaN. */
 static void check_values(const wb_model *model, const wb_tensor *tensor, const wb_buffer *b)
 {
     uint64_t index, elements, bytes;
@@ -38,7 +38,8 @@ static void check_values(const wb_model *model, const wb_tensor *tensor, const w
     free(values);
 }
 
-/* The ranges must be inside the files and contain the bytes of the buffer. */
+/* Checks that all ranges of a plan are inside the files. If the policy converts nothing (`keep`),
+ * also checks that they have the total size of the buffer's sections. */
 static void check_plan(const wb_model *model, const wb_plan *plan, const wb_buffer *b, bool keep)
 {
     wb_plan_info info = {.size = sizeof info};
@@ -77,7 +78,7 @@ static void check_part(wb_provider *provider, const wb_model *model, const wb_te
         wb_provider_slice(provider, tensor->name, tensor->name_len, axis, rank, of, &b, &other);
     if (status != WB_OK)
         check_error(status, &error);
-    /* Planning reads no data: only reading can detect a damaged compressed array. */
+    /* Planning reads no data, so only the request detects a damaged compressed array. */
     CHECK(status == second || second == WB_ERROR_LIMIT ||
           (status == WB_OK && second == WB_ERROR_FORMAT));
     if (second == WB_OK) {
@@ -104,7 +105,8 @@ static void check_fused(wb_provider *provider, const wb_tensor *a, const wb_tens
     wb_provider_release(provider, &buffer);
 }
 
-/* Chooses a tensor or an expert stack by its canonical name. */
+/* Looks up the canonical name of tensor `i`, which may name a stack of experts. Returns false if
+ * the tensor is not found or has more than BYTES_MAX bytes. */
 static bool pick(const wb_model *model, const char *texts, const uint64_t *offsets, uint64_t i,
                  wb_tensor *tensor)
 {

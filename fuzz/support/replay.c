@@ -1,12 +1,14 @@
 /*
- * Runs a fuzz target with files as inputs. A path is a file, or a folder whose files are used.
+ * Runs a fuzz target with files as inputs. A path is a file, or a directory whose files are used.
  *
  *     fuzz_NAME [--exhaust [--most=BYTES] [--part=N/OF]] PATH...
  *
  * With --exhaust, the inputs are the small mutations (exhaust.h) of each file of at most BYTES
- * bytes (default: 4096). With --part, only part N of OF parts of the mutations are used.
+ * bytes (default: 4096). With --part, the mutations are divided into OF parts, and only part N is
+ * run.
  *
- * Every input is in a block of exactly its size, so that a sanitizer detects a read past its end.
+ * Every input is in a memory block of exactly its size, so that a sanitizer detects a read past its
+ * end.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>

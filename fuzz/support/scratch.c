@@ -9,8 +9,8 @@
 
 #define NAMES_MAX 100
 
-/* Files stay open and their contents are remembered: a new input usually changes few files of
- * the previous one. */
+/* A file or directory in the scratch directory. A file stays open and its contents are kept here,
+ * because a new input usually changes few files of the previous one. */
 typedef struct entry {
     char *name;
     int fd; /* -1: a directory, or a file that does not exist */
@@ -19,7 +19,7 @@ typedef struct entry {
 } entry;
 
 static char root[256];
-static entry entries[NAMES_MAX]; /* in order of creation */
+static entry entries[NAMES_MAX]; /* in order of creation; removed in reverse order */
 static size_t count;
 
 static void path_of(const char *name, char *path, size_t capacity)
@@ -44,7 +44,7 @@ static void clean(void)
 
 const char *fuzz_scratch(void)
 {
-    /* The first exists if the in-memory disk of disk/disk.h is linked. */
+    /* DISK_ROOT exists if the target is linked with the in-memory disk of disk/disk.h. */
     static const char *const bases[] = {DISK_ROOT, "/dev/shm", "/tmp"};
     for (size_t i = 0; i < sizeof bases / sizeof *bases && root[0] == '\0'; i++) {
         (void)snprintf(root, sizeof root, "%s/wb-fuzz-XXXXXX", bases[i]);

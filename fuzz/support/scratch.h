@@ -7,17 +7,17 @@
 
 #include "fuzz.h"
 
-/* Returns the path of the directory, which the first call creates. */
+/* Returns the path of the scratch directory. The first call creates the directory. */
 const char *fuzz_scratch(void);
 
 /* Creates a directory in the scratch directory. */
 void fuzz_scratch_folder(const char *name);
 
-/* Writes a file in the scratch directory, at most 99 different names. The file is removed at
- * the end. */
+/* Writes a file in the scratch directory; the file is removed when the process ends. Files and
+ * directories can have at most 100 different names. */
 void fuzz_scratch_write(const char *name, const void *bytes, size_t n);
 
-/* Removes a file if it exists. */
+/* Removes a file of the scratch directory if it exists. */
 void fuzz_scratch_remove(const char *name);
 
 #endif

@@ -8,8 +8,8 @@
 enum {
     BIASES = 1,  /* q, k and v have biases */
     NORMS = 2,   /* q and k have norms */
-    POST = 4,    /* norms follow attention and feed-forward as well */
-    JOINED = 8,  /* q, k, v are one tensor, and so are gate and up */
+    POST = 4,    /* norms also follow attention and feed-forward */
+    JOINED = 8,  /* q, k and v are one tensor; gate and up are one tensor */
     EXPERTS = 16 /* each expert has its own tensors */
 };
 
@@ -52,7 +52,7 @@ typedef struct maker {
     const struct family *family;
     uint32_t dim, heads, kv_heads, head_dim, ffn, layers, vocab, experts;
     uint32_t dtype;       /* dtype of most tensors */
-    uint32_t bits, group; /* MLX packing; 0: not packed */
+    uint32_t bits, group; /* bits and group size of MLX packing; bits 0: not packed */
     char layer[32];
     char header[HEADER_MAX];
     size_t header_bytes, data;
@@ -100,7 +100,7 @@ static bool add_packed(maker *m, const char *module, const uint32_t *shape, uint
     return true;
 }
 
-/* Adds a weight, usually a valid one. `in` 0: a vector. */
+/* Adds a weight of shape [out, in], or [out] if `in` is 0. Sometimes the weight has a defect. */
 static void weight(maker *m, const char *module, uint32_t out, uint32_t in, bool may_pack)
 {
     char name[260];
@@ -216,7 +216,7 @@ static void write_config(const maker *m, bool tied)
     fuzz_scratch_write("config.json", text, (size_t)n);
 }
 
-/* Fills floats of any width with finite values of moderate magnitude. */
+/* Fills n bytes so that they are finite values of moderate magnitude in every float type. */
 static void fill(uint8_t *bytes, size_t n)
 {
     uint32_t state = 12345;

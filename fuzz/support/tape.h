@@ -23,8 +23,8 @@ static inline uint32_t fuzz_choose(fuzz_tape *tape, uint32_t below)
     return fuzz_tape_ended(tape) ? 0 : tape->data[tape->at++] % below;
 }
 
-/* Writes a name or text of at most `most` bytes, NUL-terminated: one of a few plain ones, or
- * bytes of the tape. */
+/* Writes a NUL-terminated text of at most `most` bytes to `to` and returns its length. The text is
+ * one of a few common names, consists of bytes of the tape, or repeats 'x'. */
 static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
 {
     static const char *const plain[] = {"a",
@@ -52,8 +52,8 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
     return n;
 }
 
-/* Returns the largest number in a text, at most `most`. In a header this is usually the end of
- * the data. */
+/* Returns the largest number in a text that is at most `most`. In a safetensors header this is
+ * usually the end of the data. */
 static inline size_t fuzz_largest_number(const uint8_t *p, size_t n, size_t most)
 {
     size_t largest = 0;

@@ -44,8 +44,8 @@ static void check_tensor(const wb_model *model, const written_tensor *t)
     CHECK(memcmp(data, t->data, (size_t)bytes) == 0);
 }
 
-/* Returns true for a padding tensor inserted by the writer; a declared tensor may have the
- * same name. */
+/* Returns true if the writer inserted the tensor as padding. A declared tensor with the name of a
+ * padding tensor is not padding. */
 static bool is_padding(const written *w, const wb_tensor *t)
 {
     for (size_t i = 0; i < w->tensor_count; i++) {

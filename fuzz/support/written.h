@@ -1,5 +1,5 @@
 /*
- * fuzz/support/written.h: the expected contents of a file, and the comparison with the file.
+ * fuzz/support/written.h: describes the expected contents of a file, and compares the file with it.
  */
 #ifndef WB_FUZZ_WRITTEN_H
 #define WB_FUZZ_WRITTEN_H
@@ -36,7 +36,8 @@ typedef struct written {
     size_t meta_count;
 } written;
 
-/* Draws a tensor of at most WRITTEN_BYTES; returns false if the dtype cannot have the shape. */
+/* Chooses a tensor of at most WRITTEN_BYTES bytes. Returns false if the dtype does not permit the
+ * shape. */
 bool written_draw(fuzz_tape *tape, written_tensor *tensor);
 
 /* Opens `path` and compares it with the expected contents. */

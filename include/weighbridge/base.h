@@ -1,5 +1,6 @@
 /*
- * weighbridge/base.h: versions, status and error, and what callers may provide to every function.
+ * weighbridge/base.h: version, status and error, and the allocator, executor, limits and progress
+ * callback that a caller may provide.
  */
 #ifndef WEIGHBRIDGE_BASE_H
 #define WEIGHBRIDGE_BASE_H
@@ -23,12 +24,13 @@ extern "C" {
 #define WB_MUST_CHECK
 #endif
 
-/* Returns the version of the library at run time, as "0.1.0". Static. */
+/* Returns the version of the library at run time, for example "0.1.0". The string is static. */
 WB_API const char *wb_version(void);
 
 /*
- * The value of a struct that begins with its size, set up for this version of the header, in C and
- * in C++: `wb_tensor tensor = WB_TENSOR_INIT;`. Every such struct WB_NAME has its WB_NAME_INIT.
+ * Initialises a struct whose first member is `size`: sets `size` to the sizeof of the struct in
+ * this version of the header, and clears the other members. Each such struct wb_name has a macro
+ * WB_NAME_INIT for C and C++: `wb_tensor tensor = WB_TENSOR_INIT;`.
  */
 #ifdef __cplusplus
 extern "C++" {
@@ -45,11 +47,11 @@ template <typename type> inline type wb_init(void)
 #endif
 
 /*
- * Structs that begin with `size` may be longer in later versions: the library reads and writes as
- * much as the caller's struct and its own have in common. Members that the caller's struct does not
- * have keep their defaults (0, unless noted otherwise). Members that the library does not have must
- * be zero. `size` stays as the caller set it. In an array of such structs all elements have the
- * same size.
+ * Structs that begin with `size` may get more members in later versions. The library reads and
+ * writes only the members that both the caller's version and its own version of the struct have.
+ * Members that only the library's version has get their defaults (0, unless noted otherwise).
+ * Members that only the caller's version has must be zero. The library does not change `size`. In
+ * an array of such structs all elements have the same size.
  *
  * All other structs never change their layout: wb_error, wb_allocator, wb_executor, wb_progress,
  * wb_axis, wb_section, wb_distance, wb_convert_rule and wb_convert_lora.
@@ -65,57 +67,65 @@ typedef enum wb_status {
     WB_ERROR_IO = 3,          /* the operating system refused or failed to read or write */
     WB_ERROR_FORMAT = 4,      /* the file violates its format */
     WB_ERROR_LIMIT = 5,       /* a limit of wb_limits is exceeded */
-    WB_ERROR_UNSUPPORTED = 6, /* valid, but this call does not support it */
+    WB_ERROR_UNSUPPORTED = 6, /* the input is valid, but this call does not support it */
     WB_ERROR_NOT_FOUND = 7,   /* the file, tensor or key does not exist */
     WB_ERROR_CHANGED = 8,     /* a file changed since it was opened */
     WB_ERROR_TYPE = 9,        /* a metadata value has another type than requested */
-    WB_ERROR_CANCELLED = 10   /* the caller's callback requested to stop */
+    WB_ERROR_CANCELLED = 10   /* a callback of the caller stopped the call */
 } wb_status;
 
-/* Returns the name of a status in lower case ("format"), "unknown" for any other number. Static. */
+/* Returns the name of a status in lower case ("format"), or "unknown"; the string is static. */
 WB_API const char *wb_status_name(wb_status status);
 
 #define WB_NO_OFFSET UINT64_MAX
 
 /*
- * What went wrong, where, and what to do about it. Owned by the caller. The struct points to no
- * allocated memory, so it also works when memory is out. All strings end with NUL. `file` and
+ * Describes an error, its place and its remedy. The caller owns the struct. It points to no
+ * allocated memory, so it can also report that memory is out. All strings end with NUL. `file` and
  * `name` are truncated to fit, and bytes in them that are not printable UTF-8 are written as \xNN.
  */
 typedef struct wb_error {
     wb_status status;
     uint32_t os_error; /* errno of the failed system call, 0 if none failed */
-    uint64_t offset;   /* in bytes from the start of the file, or WB_NO_OFFSET */
-    const char *code;  /* stable identifier, see docs/findings.md; static */
+    uint64_t offset;   /* file offset of the error, in bytes, or WB_NO_OFFSET */
+    const char *code;  /* stable identifier of the error, see docs/findings.md; static */
     char file[512];    /* path of the file, or empty */
     char name[256];    /* name of the tensor or key, or empty */
     char message[512]; /* one sentence: what is wrong */
     char advice[256];  /* one sentence: what to do; may be empty */
 } wb_error;
 
-/* ---- what the caller may provide: memory, threads, limits, progress ---- */
+/* ---- memory, threads, limits and progress provided by the caller ---- */
 
 /* Allocates memory for the library. Must be thread-safe if several threads use the model. */
 typedef struct wb_allocator {
     void *ctx;
-    void *(*alloc)(void *ctx, size_t bytes); /* aligned as by malloc; NULL if memory is out */
-    void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` as given to alloc */
+    /* Returns memory that is aligned as by malloc, or NULL if there is none. */
+    void *(*alloc)(void *ctx, size_t bytes);
+    void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` is the number passed to alloc */
 } wb_allocator;
 
-/* Runs work on several threads. Without an executor everything runs in the calling thread. */
+/*
+ * Runs tasks of the library on several threads. If the caller provides no executor, all tasks run
+ * in the calling thread.
+ */
 typedef struct wb_executor {
     void *ctx;
     /*
      * Calls body(arg, i) once for each i < n, in any order, on any threads, and returns when all
-     * have returned.
+     * these calls have returned.
      */
     void (*parallel_for)(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg);
 } wb_executor;
 
-/* Limits on what a file may declare. Defaults (wb_limits_default) are in brackets. */
+/*
+ * Upper limits for the headers, files and tensors of a model. If a model exceeds a limit other than
+ * spool_memory, the call fails with LIMIT. The defaults are in brackets. "At most" is the largest
+ * limit that has an effect.
+ */
 typedef struct wb_limits {
     size_t size; /* sizeof(wb_limits) */
-    /* bytes of a safetensors header [100,000,000, as the official library]; at most 2^32 - 1 */
+    /* bytes of a safetensors header [100,000,000, as in the official library]; at most 2^32 - 1 */
     uint64_t safetensors_header;
     /* bytes of a GGUF file before the tensor data [1,073,741,824]; at most 2^32 - 1 */
     uint64_t gguf_header;
@@ -127,10 +137,13 @@ typedef struct wb_limits {
     uint64_t json_bytes; /* bytes of a JSON sidecar file [268,435,456] */
     uint64_t files;      /* number of files of a model [65,536] */
     uint64_t rank;       /* number of dimensions of a tensor [65,536] */
-    /* bytes of a stream that are buffered in memory before a temporary file is used [67,108,864] */
+    /*
+     * bytes of a pipe that are kept in memory; if it has more, they are copied to a temporary file
+     * [67,108,864]
+     */
     uint64_t spool_memory;
 } wb_limits;
-/* The defaults, as wb_limits_default. All other initialisers set `size` and clear the rest. */
+/* Sets the defaults, unlike the initialisers of other structs, which clear all other members. */
 #define WB_LIMITS_INIT                                                                             \
     {sizeof(wb_limits),                                                                            \
      100000000,                                                                                    \
@@ -145,16 +158,20 @@ typedef struct wb_limits {
 
 /*
  * Sets all limits of version 0.1 to their defaults, and `size` to the size of the struct in version
- * 0.1. The former contents are ignored. To set limits of later versions start with WB_LIMITS_INIT.
+ * 0.1. Ignores the former contents. Use WB_LIMITS_INIT instead to set limits that later versions
+ * add.
  */
 WB_API void wb_limits_default(wb_limits *limits);
 
-/* Called repeatedly during long operations, by the calling thread. */
+/*
+ * A callback for the progress of a long operation. It is called repeatedly, by the calling thread
+ * unless noted otherwise.
+ */
 typedef struct wb_progress {
     void *ctx;
     /*
-     * `done` of `total` bytes are processed. A result other than 0 stops the operation with
-     * WB_ERROR_CANCELLED.
+     * Receives the number of processed bytes, `done` of `total`. A result other than 0 stops the
+     * operation with WB_ERROR_CANCELLED.
      */
     int (*report)(void *ctx, uint64_t done, uint64_t total);
 } wb_progress;

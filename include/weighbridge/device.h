@@ -1,6 +1,6 @@
 /*
- * weighbridge/device.h: where weights are stored: process memory, OpenCL, CUDA, or a device of the
- * caller.
+ * weighbridge/device.h: devices that store weights: the memory of the process, OpenCL, CUDA, or a
+ * device of the caller.
  */
 #ifndef WEIGHBRIDGE_DEVICE_H
 #define WEIGHBRIDGE_DEVICE_H
@@ -15,53 +15,56 @@ extern "C" {
  * A device that stores weights, as a table of functions. wb_device_host, wb_device_opencl and
  * wb_device_cuda fill in the table and set `size`; an engine with its own allocator (Metal, Vulkan,
  * ROCm, SYCL) fills in its own functions. All functions must be thread-safe and must not call a
- * provider. A handle identifies a buffer; it is any value except NULL.
+ * function of a provider. `handle` is a value that identifies a buffer; it must not be NULL.
  */
 typedef struct wb_device {
     size_t size; /* sizeof(wb_device) */
     void *ctx;
-    /* alignment of the addresses returned by `map`, a power of two; 0: unknown */
+    /* alignment of the addresses that `map` returns, a power of two; 0: unknown */
     uint64_t alignment;
     /*
-     * Allocates a buffer of `bytes` > 0 bytes. A failure status is returned to the caller of the
-     * provider.
+     * Allocates a buffer of `bytes` > 0 bytes. If this fails, the call of the provider fails with
+     * the same status.
      */
     wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
-    /* `bytes` as passed to alloc or claim. */
+    /* Frees a buffer. `bytes` is the number passed to alloc or claim. */
     void (*free)(void *ctx, void *handle, uint64_t bytes);
     /*
-     * Copies n bytes at src to `offset` in the buffer. If the copy is complete on return, *event
-     * stays NULL; otherwise `wait` is called with *event before src changes and before the buffer
-     * is used. May be NULL if there is `map`.
+     * Copies n bytes at src to `offset` in the buffer. If the copy is not complete on return, sets
+     * *event, which is NULL before, and the library calls `wait` with it before it changes src and
+     * before the buffer is used. May be NULL if `map` is not NULL.
      */
     wb_status (*upload)(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
                         void **event);
     wb_status (*download)(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n);
-    wb_status (*wait)(void *ctx, void *event); /* NULL if upload never returns an event */
+    /* Waits for an upload and frees its event. May be NULL if upload never sets *event. */
+    wb_status (*wait)(void *ctx, void *event);
     /*
      * Optional. Returns the address at which the process can read and write the buffer until it is
-     * freed, or NULL if this buffer has none. Weights are read directly to this address.
+     * freed, or NULL if the process cannot access this buffer. The library reads weights from files
+     * directly to this address.
      */
     void *(*map)(void *ctx, void *handle);
     /*
-     * Optional. Creates a buffer from existing memory, without a copy: mapped bytes of a file,
-     * which are never written and stay valid until the model is closed. If the result is not WB_OK,
-     * the bytes are copied.
+     * Optional. Creates a buffer from the mapped bytes of a file, without a copy. These bytes are
+     * never written and stay valid until the model is closed. If the result is not WB_OK, the
+     * library allocates a buffer and copies the bytes.
      */
     wb_status (*borrow)(void *ctx, const void *memory, uint64_t n, void **handle);
-    void (*unborrow)(void *ctx, void *handle); /* optional */
+    void (*unborrow)(void *ctx, void *handle); /* optional: frees a buffer of `borrow` */
     /*
-     * Optional, replaces alloc for memory shared between processes. Returns the buffer that some
-     * process has created for this 32-byte key, with *filled = 1, or a new buffer with *filled = 0,
-     * which the provider fills and then publishes, with WB_OK or the reason of its failure. Waits
-     * while another process fills the buffer.
+     * Optional. Replaces alloc if processes share buffers. `key` is 32 bytes that identify the
+     * contents. If a process has filled a buffer for this key, returns that buffer and *filled = 1.
+     * If another process is filling it, waits. Otherwise returns a new buffer and *filled = 0; the
+     * provider then fills the buffer and calls `publish` with WB_OK, or with the status of its
+     * failure.
      */
     wb_status (*claim)(void *ctx, const void *key, uint64_t bytes, void **handle, int *filled);
     void (*publish)(void *ctx, void *handle, wb_status status);
     void (*close)(void *ctx); /* optional, called by wb_device_close */
     /*
-     * Optional. Returns at least `bytes` bytes of process memory with fast uploads, such as pinned
-     * pages, valid until unstage. Returns NULL if none is available; ordinary memory is then used.
+     * Optional. Returns at least `bytes` bytes of process memory from which uploads are fast, such
+     * as pinned pages, valid until `unstage`; or NULL, and the library uses ordinary memory.
      */
     void *(*stage)(void *ctx, uint64_t bytes);
     void (*unstage)(void *ctx, void *memory, uint64_t bytes);
@@ -69,7 +72,7 @@ typedef struct wb_device {
 #define WB_DEVICE_INIT WB_INIT(wb_device)
 
 #define WB_HOST_HUGE_PAGES 1u /* use huge pages if the system has any */
-#define WB_HOST_COPY 2u       /* always copy, never use the mapped bytes of the file */
+#define WB_HOST_COPY 2u       /* always copy weights: no buffer uses mapped bytes of a file */
 
 typedef struct wb_host_options {
     size_t size;        /* sizeof(wb_host_options) */
@@ -78,30 +81,30 @@ typedef struct wb_host_options {
     const wb_allocator
         *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
     /*
-     * A file ("/dev/shm/llama") that several processes map in order to share buffers. It is created
-     * if it does not exist, accessible by this user only. "" creates a segment without a name, for
-     * processes forked later. Its memory is freed when the file is removed and no process maps it.
-     * NULL: none.
+     * Path of a segment ("/dev/shm/llama"), a file that several processes map to share buffers. A
+     * file that does not exist is created, with access for this user only. "" creates a segment
+     * without a name, which processes that are forked later share. The memory of a segment is freed
+     * when its file is removed and no process maps it. NULL: no segment.
      */
     const char *segment;
-    uint64_t segment_bytes; /* capacity of a new segment; memory is allocated as it is used */
+    uint64_t segment_bytes; /* capacity of a new segment; its memory is allocated on use */
 } wb_host_options;
 #define WB_HOST_OPTIONS_INIT WB_INIT(wb_host_options)
 
 /*
- * The memory of this process.
+ * Fills in a device that stores weights in the memory of this process.
  *
  * options  NULL: defaults
  * device   filled in; release with wb_device_close, after the providers that use it
  *
- * Mapped bytes are used without a copy if their address is aligned for their dtype. Fails with
- * ARGUMENT or MEMORY; for a segment also with NOT_FOUND, IO, LIMIT and FORMAT (the file is no
- * segment).
+ * A provider uses mapped bytes of a file without a copy if their address is aligned for their
+ * dtype. Fails with ARGUMENT or MEMORY; with a segment also with NOT_FOUND, IO, LIMIT and FORMAT
+ * (the file is not a segment).
  */
 WB_API wb_status wb_device_host(const wb_host_options *options, wb_device *device,
                                 wb_error *error) WB_MUST_CHECK;
 
-#define WB_OPENCL_COPY 1u /* always copy, never use memory shared with the device */
+#define WB_OPENCL_COPY 1u /* always copy weights: no buffer uses memory of the process */
 
 typedef struct wb_opencl_options {
     size_t size;    /* sizeof(wb_opencl_options) */
@@ -111,63 +114,68 @@ typedef struct wb_opencl_options {
      * 0: the size of the elements.
      */
     uint32_t alignment;
-    /* part of the name of the device or its platform; NULL: a GPU, otherwise any device */
+    /* part of the name of the device or its platform; NULL: the first GPU, or else any device */
     const char *name;
-    /* the caller's cl_context, requires `device`; both are retained. NULL: a new context */
+    /* the caller's cl_context, which requires `device` and is retained; NULL: a new context */
     void *context;
-    void *device; /* the caller's cl_device_id; NULL: selected by `name` */
+    void *device; /* the caller's cl_device_id, retained; NULL: selected by `name` */
     /* the caller's cl_command_queue for the device, retained; NULL: a new queue */
     void *queue;
-    const char *library; /* path of the ICD loader; NULL: libOpenCL.so.1 */
+    const char *library; /* path of the ICD loader library; NULL: libOpenCL.so.1 */
     const wb_allocator
         *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
 } wb_opencl_options;
 #define WB_OPENCL_OPTIONS_INIT WB_INIT(wb_opencl_options)
 
 /*
- * A device of OpenCL 1.1 or later. The loader is opened at run time. Handles are cl_mem, in the
- * context of the caller or a new one (CL_MEM_CONTEXT of any handle).
+ * Fills in a device that stores weights on a device of OpenCL 1.1 or later. The ICD loader library
+ * is opened at run time. Handles are cl_mem in the caller's context, or in a new context, which
+ * CL_MEM_CONTEXT of any handle returns.
  *
- * If device and process share memory (processors; this is tested), buffers are in memory that both
- * can access, and wb_buffer.contents is its address. Mapped bytes of a file are used without a copy
- * (CL_MEM_USE_HOST_PTR) in this case, and on GPUs that share memory if the address satisfies the
- * alignment for sub-buffers. A buffer may be freed when no command uses it any more.
+ * A processor as OpenCL device shares the memory of this process, unless a test at this call shows
+ * that the driver copies. Buffers are then in memory that both can access, and wb_buffer.contents
+ * is its address. Mapped bytes of a file are used without a copy (CL_MEM_USE_HOST_PTR). A GPU that
+ * shares the memory of the process also uses mapped bytes without a copy, if their address has the
+ * alignment of sub-buffers. The memory of a buffer is freed when no OpenCL command uses it any
+ * more.
  *
  * options  NULL: defaults
  * device   filled in; release with wb_device_close, after the providers that use it
  *
- * Fails with UNSUPPORTED (no loader), NOT_FOUND (no such device), IO (a call failed), MEMORY or
- * ARGUMENT. The functions of the device fail with MEMORY, LIMIT (larger than the device allows) and
- * IO.
+ * Fails with UNSUPPORTED (no ICD loader), NOT_FOUND (no device matches), IO (an OpenCL call
+ * failed), MEMORY or ARGUMENT. The functions of the device fail with MEMORY, LIMIT (the buffer is
+ * larger than the device allows) and IO.
  */
 WB_API wb_status wb_device_opencl(const wb_opencl_options *options, wb_device *device,
                                   wb_error *error) WB_MUST_CHECK;
 
 typedef struct wb_cuda_options {
     size_t size;      /* sizeof(wb_cuda_options) */
-    uint32_t ordinal; /* device number of the driver (CUDA_VISIBLE_DEVICES applies) */
-    /* number of streams for copies, used in turn; 0: 4, at most 16 */
+    uint32_t ordinal; /* number of the device in the driver (CUDA_VISIBLE_DEVICES applies) */
+    /* number of streams for copies, at most 16; uploads use them in turn; 0: 4 */
     uint32_t streams;
     uint64_t pinned; /* upper limit of pinned memory, in bytes; 0: 128 MiB */
     /* the caller's CUcontext; NULL: the primary context of the device */
     void *context;
-    const char *library; /* path of the driver; NULL: libcuda.so.1 */
+    const char *library; /* path of the driver library; NULL: libcuda.so.1 */
     const wb_allocator
         *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
 } wb_cuda_options;
 #define WB_CUDA_OPTIONS_INIT WB_INIT(wb_cuda_options)
 
 /*
- * A device of CUDA. The driver is opened at run time; no toolkit is needed. Handles are
- * CUdeviceptr, converted to pointers, in the context of the caller or the primary context, which
- * the runtime API uses too. Uploads are asynchronous copies on streams of the device. wb_load and
- * providers read into pinned memory, which the device keeps for later uploads.
+ * Fills in a device that stores weights on a CUDA GPU. The driver library is opened at run time; no
+ * toolkit is needed. Handles are CUdeviceptr, converted to pointers. They belong to the caller's
+ * context, or to the primary context, which the CUDA runtime API uses too. Uploads are asynchronous
+ * copies on streams of the device. wb_load and providers read files into pinned memory, which the
+ * device keeps for later uploads.
  *
  * options  NULL: defaults
  * device   filled in; release with wb_device_close, after the providers that use it
  *
- * Fails with UNSUPPORTED (no driver, or an old one), NOT_FOUND (no such device), IO (a call
- * failed), MEMORY or ARGUMENT. The functions of the device fail with MEMORY and IO.
+ * Fails with UNSUPPORTED (no driver, or a driver before 11.0), NOT_FOUND (no device has this
+ * number), IO (a call of the driver failed), MEMORY or ARGUMENT. The functions of the device fail
+ * with MEMORY and IO.
  */
 WB_API wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *device,
                                 wb_error *error) WB_MUST_CHECK;
@@ -178,14 +186,15 @@ WB_API wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *devic
  */
 WB_API void wb_device_close(wb_device *device);
 
-/* How the bytes of files are read. */
+/* How wb_load and providers read the bytes of files. */
 typedef enum wb_io {
     /*
-     * Bytes in the page cache are mapped, or copied if the model is not in MAP mode; other bytes
-     * are read with direct I/O. Files on a network file system are read through the page cache.
+     * Bytes in the page cache are mapped, or copied if the model was not opened with
+     * WB_ACCESS_MAP; other bytes are read with direct I/O. Files on a network file system are read
+     * through the page cache. Providers differ: see wb_provider_create.
      */
     WB_IO_AUTO = 0,
-    WB_IO_MAP = 1,   /* memory mapping; only for models in MAP mode */
+    WB_IO_MAP = 1,   /* memory mapping; only for models opened with WB_ACCESS_MAP */
     WB_IO_READ = 2,  /* read through the page cache */
     WB_IO_DIRECT = 3 /* direct I/O (O_DIRECT), as far as the file system supports it */
 } wb_io;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Kinds of differences between two models; bits. */
+/* Kinds of differences between two models. Each kind is one bit. */
 #define WB_DIFF_NAMES 1u      /* a tensor exists in one model only */
 #define WB_DIFF_CONFIG 2u     /* a field of wb_config differs */
 #define WB_DIFF_METADATA 4u   /* a metadata entry differs */
@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct wb_diff_options {
     size_t size;                 /* sizeof(wb_diff_options) */
-    uint32_t kinds;              /* kinds to compare, WB_DIFF_*; 0: all */
-    const wb_executor *executor; /* NULL: that of the first model */
+    uint32_t kinds;              /* kinds of differences to look for, WB_DIFF_*; 0: all */
+    const wb_executor *executor; /* NULL: the executor of model a */
     const wb_progress *progress; /* NULL: none */
 } wb_diff_options;
 #define WB_DIFF_OPTIONS_INIT WB_INIT(wb_diff_options)
@@ -30,66 +30,73 @@ typedef struct wb_diff wb_diff;
 
 /*
  * Compares two open models of any formats and quantizations. Tensors are matched by canonical name,
- * or by native name if they have none. Experts that are stored separately are compared as one
- * tensor, and a tied output as the embedding. Values are compared as binary32, with rows in the
- * order of Hugging Face (see wb_hash_model). rope_layout, norm_offset and the fields of
- * quantization are not compared, because they describe the storage. If the formats differ, metadata
- * and config are compared only as far as both models specify them.
+ * or by native name if they have no canonical name. Experts that are stored separately are compared
+ * as one tensor. If only one model stores an output matrix and the other ties it to the embedding,
+ * the output matrix is compared with that embedding. Values are compared as binary32, with rows in
+ * the order of Hugging Face (see weighbridge/hash.h). The config fields rope_layout, norm_offset,
+ * quant_bits and quant_group_size are not compared, because they describe the storage. If the
+ * formats differ, only metadata and config fields that both models specify are compared.
  *
  * options  NULL: defaults
  * diff     owned, release with wb_diff_free before the models are closed
  *
  * The result does not depend on the executor. Each thread uses some MiB of memory, or the size of
- * one row if that is larger. Fails with IO, MEMORY, CANCELLED or ARGUMENT, UNSUPPORTED if a tensor
- * cannot be decoded, and CHANGED if a file changed since its model was opened. Thread-safe.
+ * one row if that is larger. Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a
+ * tensor cannot be decoded, and with CHANGED if a file changed since its model was opened.
+ * Thread-safe.
  */
 WB_API wb_status wb_diff_models(const wb_model *a, const wb_model *b,
                                 const wb_diff_options *options, wb_diff **diff,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* NULL is ignored. */
+/* Frees a comparison. NULL is ignored. */
 WB_API void wb_diff_free(wb_diff *diff);
 
-/* Returns the kinds of differences found: WB_DIFF_*; 0 if there are none. */
+/* Returns the kinds of differences between the models: WB_DIFF_*, or 0 if there are none. */
 WB_API uint32_t wb_diff_kinds(const wb_diff *diff);
 
-/* Distance between the values of model a and model b. */
+/*
+ * Distance between values of model a and values of model b. `nmse` and the members after it exclude
+ * values that are NaN or infinite in either model.
+ */
 typedef struct wb_distance {
-    uint64_t values;     /* values compared; complex numbers count as two */
-    uint64_t different;  /* values with different bits; all NaNs are considered equal */
-    uint64_t not_finite; /* different values that are NaN or infinite in a model; excluded below */
-    double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all of a is zero */
+    uint64_t values;     /* number of values compared; a complex number counts as two */
+    uint64_t different;  /* number of values with different bits; all NaNs are considered equal */
+    uint64_t not_finite; /* number of different values that are NaN or infinite in either model */
+    double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all values of a are 0 */
     double maximum;      /* largest |b - a| */
-    double cosine;       /* cosine similarity; 1 if both are all zeros, 0 if one is */
+    double cosine;       /* cosine similarity; 1 if both models have only zeros, 0 if one has */
     double snr;          /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
 } wb_distance;
 
 typedef struct wb_tensor_diff {
-    size_t size;      /* sizeof(wb_tensor_diff) */
-    const char *name; /* canonical name if there is one; borrowed until the models are closed */
+    size_t size; /* sizeof(wb_tensor_diff) */
+    /* canonical name, or the native name if there is none; borrowed until the models are closed */
+    const char *name;
     size_t name_len;
     uint64_t a, b;     /* indices for wb_tensor_at; UINT64_MAX: not in this model */
-    uint32_t differs;  /* WB_DIFF_NAMES, SHAPES, ENCODINGS, VALUES */
-    uint32_t compared; /* 1: `distance` is valid */
+    uint32_t differs;  /* bits WB_DIFF_NAMES, WB_DIFF_SHAPES, WB_DIFF_ENCODINGS, WB_DIFF_VALUES */
+    uint32_t compared; /* 1: the values were compared, and `distance` is valid */
     wb_distance distance;
 } wb_tensor_diff;
 #define WB_TENSOR_DIFF_INIT WB_INIT(wb_tensor_diff)
 
-/* Returns the number of tensors in both models together. */
+/* Returns the number of tensors; a tensor that both models have counts once. */
 WB_API uint64_t wb_diff_tensor_count(const wb_diff *diff);
 
 /*
- * Describes tensor `index` < wb_diff_tensor_count, worst first: tensors in one model only,
- * different shapes, values that are not finite, then by NMSE; equal ones by name. NOT_FOUND for
- * other numbers.
+ * Describes tensor `index`; NOT_FOUND if it is not below wb_diff_tensor_count. The tensors are
+ * ordered from the largest difference to none: tensors in one model only, different shapes,
+ * different values that are not finite, other different values by descending NMSE, other
+ * differences, equal tensors. Within these groups they are ordered by name.
  */
 WB_API wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index,
                                    wb_tensor_diff *tensor) WB_MUST_CHECK;
 
-/* Returns the distance of all compared values together. */
+/* Computes one distance over the values of all compared tensors. */
 WB_API void wb_diff_distance(const wb_diff *diff, wb_distance *distance);
 
-/* Returns the fields of wb_config that differ: bits 1 << wb_config_field. */
+/* Returns the fields of wb_config that differ, as bits: bit i stands for wb_config_field i. */
 WB_API uint64_t wb_diff_config(const wb_diff *diff);
 
 typedef struct wb_meta_diff {
@@ -100,7 +107,7 @@ typedef struct wb_meta_diff {
 } wb_meta_diff;
 #define WB_META_DIFF_INIT WB_INIT(wb_meta_diff)
 
-/* The metadata entries that differ. */
+/* Return the number of metadata entries that differ, and describe the one at `index`. */
 WB_API uint64_t wb_diff_meta_count(const wb_diff *diff);
 WB_API wb_status wb_diff_meta_at(const wb_diff *diff, uint64_t index,
                                  wb_meta_diff *meta) WB_MUST_CHECK;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* The operation of an edit. Keys are those of metadata. */
+/* The operation of an edit. A key is a key of the metadata. */
 typedef enum wb_edit_kind {
     WB_EDIT_SET = 1,        /* sets a key to a value */
     WB_EDIT_DELETE = 2,     /* deletes a key; no error if it does not exist */
@@ -30,23 +30,23 @@ typedef struct wb_edit {
 } wb_edit;
 #define WB_EDIT_INIT WB_INIT(wb_edit)
 
-/* Report what would be done, without changing the file. */
+/* Report how the file would be edited (wb_edited), without changing it. */
 #define WB_EDIT_DRY_RUN 1u
 /* Change the file in place even if it could be replaced atomically by a new one. */
 #define WB_EDIT_IN_PLACE 2u
-/* safetensors: as WB_WRITE_ALIGN_TENSORS. */
+/* safetensors: align each tensor, as with WB_WRITE_ALIGN_TENSORS. */
 #define WB_EDIT_ALIGN_TENSORS 4u
 
 typedef struct wb_edit_options {
-    size_t size; /* sizeof(wb_edit_options) */
-    uint32_t flags;
-    uint64_t alignment;            /* new alignment, which moves the data; 0: unchanged */
+    size_t size;                   /* sizeof(wb_edit_options) */
+    uint32_t flags;                /* WB_EDIT_* */
+    uint64_t alignment;            /* new alignment of the data, in bytes; 0: unchanged */
     const wb_limits *limits;       /* NULL: wb_limits_default */
-    const wb_allocator *allocator; /* NULL: as for wb_open */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks */
 } wb_edit_options;
 #define WB_EDIT_OPTIONS_INIT WB_INIT(wb_edit_options)
 
-/* How a file was edited, or would be. */
+/* How a file was edited or, with WB_EDIT_DRY_RUN, would be edited. */
 typedef enum wb_edit_way {
     WB_EDIT_NOTHING = 0,  /* no change was necessary */
     WB_EDIT_HEADER = 1,   /* the header was overwritten in place */
@@ -57,39 +57,41 @@ typedef enum wb_edit_way {
 typedef struct wb_edited {
     size_t size; /* sizeof(wb_edited) */
     wb_edit_way way;
-    uint64_t header_bytes; /* bytes of the header written */
-    uint64_t inserted;     /* bytes inserted before the data */
-    uint64_t bytes;        /* size of the file */
+    uint64_t header_bytes; /* size of the new header */
+    uint64_t inserted;     /* number of bytes inserted before the data */
+    uint64_t bytes;        /* size of the file after the edit */
 } wb_edited;
 #define WB_EDITED_INIT WB_INIT(wb_edited)
 
 /*
- * Edits the header of one safetensors or GGUF file, also if it is part of a split or sharded model.
+ * Edits the header of one safetensors or GGUF file, which may be one of several files of a model.
+ *
  * Small files, and files on a file system that can share data between files, are replaced
- * atomically. Other files are changed in place, without copying data: the former header is stored
- * in a journal ".NAME.wb-journal" in the same directory until the change is on the disk, and the
- * next edit of the file first reverts an edit interrupted by a crash. Data is copied only if
- * tensors are dropped or `alignment` requires it. GGUF permits no gap between header and data: free
- * space is filled with a key "weighbridge.padding", which later edits use.
+ * atomically by a new file. Other files are changed in place, without copying the data of the
+ * tensors, unless tensors are dropped or `alignment` requires it. During a change in place, a
+ * journal ".NAME.wb-journal" in the same directory contains the former header. If the edit is
+ * interrupted by a crash, the next edit of the file first restores that header. GGUF permits no gap
+ * between header and data: unused space becomes the value of a key "weighbridge.padding", and later
+ * edits can use this space.
  *
  * Edits are applied in order, each to the result of the former ones; either all or none.
- * UNSUPPORTED ("edit-store") for files of an Ollama store, whose names are the digests of their
- * bytes.
  *
- * edited  may be NULL
+ * edited  set to how the file was edited; may be NULL
  *
  * NOT_FOUND if a tensor, or a key to rename, does not exist; ARGUMENT if a new name already exists,
- * and for the key "weighbridge.padding"; IO while another edit of the file holds its lock (flock).
- * No other process may write the file meanwhile; processes that have it mapped see the change.
+ * and for the key "weighbridge.padding"; IO while another edit of the file holds its lock (flock);
+ * UNSUPPORTED ("edit-store") for files of an Ollama store, whose names are the digests of their
+ * bytes. Other processes must not write the file during the edit; processes that have mapped it see
+ * the change.
  */
 WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t count,
                               const wb_edit_options *options, wb_edited *edited,
                               wb_error *error) WB_MUST_CHECK;
 
 /*
- * Reverts an edit that was interrupted by a crash, if any. *undone is 1 if there was one; may be
- * NULL. IO ("edit-another-file"), without any change, if the journal does not belong to the file at
- * this path.
+ * Reverts an edit of the file that was interrupted by a crash. Sets *undone to 1 if there was such
+ * an edit, otherwise to 0; undone may be NULL. IO ("edit-another-file"), without any change, if the
+ * journal belongs to another file than that at `path`.
  */
 WB_API wb_status wb_edit_recover(const char *path, int *undone, wb_error *error) WB_MUST_CHECK;
 

@@ -1,7 +1,8 @@
 /*
- * weighbridge/experimental.h: functions used by the command whose interface may still change.
+ * weighbridge/experimental.h: functions that the command wb uses and whose interface may still
+ * change.
  *
- * They are in the static library only. The shared library does not export them, so that no
+ * Only the static library has these functions. The shared library does not export them, so that no
  * distributed program can depend on them. Functions that have proven useful move to a stable
  * header.
  */
@@ -22,23 +23,24 @@ extern "C" {
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * Sets *reads to 1 if `path` refers, under any name, to a file that the model reads now or on
- * demand: a weight file or a sidecar file such as config.json or tokenizer.json. Writing to this
- * file would damage the model. 0 if no such file exists. Fails with ARGUMENT if `path` is NULL, or
- * MEMORY.
+ * Sets *reads to 1 if the file at `path` is a file that the model reads, now or on demand: a weight
+ * file, or a sidecar file such as config.json or tokenizer.json. Writing to this file would damage
+ * the model. The file may have another name than the one by which it was opened. Sets *reads to 0
+ * for other files, and if there is no file at `path`. Fails with MEMORY, or with ARGUMENT if `path`
+ * is NULL.
  */
 WB_API wb_status wb_model_reads(const wb_model *model, const char *path, int *reads,
                                 wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns 1 if `address` is in a file mapped by this model, else 0. Async-signal-safe: a SIGBUS
- * handler of the application can find out whether a truncated model file is the reason.
+ * Returns 1 if `address` is in a file mapped by this model, else 0. Async-signal-safe, so that a
+ * SIGBUS handler of the application can find out whether a truncated model file is the reason.
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
 /*
- * Returns the number of bytes of a file of the model that are in the page cache, in whole pages.
- * UNSUPPORTED if the system does not report this, and for sources that are not files.
+ * Sets *bytes to the size of all pages of file number `file` (see wb_file_at) that are in the page
+ * cache. UNSUPPORTED if the system does not report this, and for sources that are not files.
  */
 WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -48,19 +50,21 @@ WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * A flag of wb_writer_options. If the write is interrupted or runs out of space, the written bytes
- * stay in files, or a directory, named ".NAME.wb-partial" in the directory of the result. The next
- * writer with this flag can reuse them: see wb_writer_left. For a model in a store this is a
- * directory in blobs/, named after the model, which is removed when the model is complete. Only one
- * writer at a time may use a path, or a model of a store, with this flag. No effect for streams.
+ * A flag of wb_writer_options: keep the partial result of an interrupted write. If the write is
+ * interrupted or runs out of space, the written bytes stay in a file or directory
+ * ".NAME.wb-partial" in the directory of the result. For a model in a store they stay in a
+ * directory in blobs/ that has the name of the model, until the model is complete. The next writer
+ * with this flag can reuse the bytes: see wb_writer_left. Only one writer with this flag at a time
+ * may write a path or a model. The flag has no effect for streams.
  */
 #define WB_WRITE_KEEP 32u
 
 /*
- * With WB_WRITE_KEEP. wb_writer_left reads n bytes of a tensor that a former writer left. They may
- * be arbitrary, or zeros if nothing was written, so the caller must verify them with a digest. IO
- * if there are none. wb_writer_take accepts these bytes as if they were passed to wb_writer_put.
- * Thread-safe.
+ * Functions for writers with WB_WRITE_KEEP. wb_writer_left reads n bytes of a tensor from the
+ * partial result of a former writer; IO if there are none. The bytes are zeros if the former writer
+ * did not write them, and may be damaged after a crash, so the caller must verify them with a
+ * digest. wb_writer_take accepts bytes of the partial result as if they were passed to
+ * wb_writer_put. Thread-safe.
  */
 WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
                                 size_t n, wb_error *error) WB_MUST_CHECK;
@@ -68,30 +72,33 @@ WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offs
                                 wb_error *error) WB_MUST_CHECK;
 
 /*
- * For a writer with wb_writer_set_whole: copies the file before wb_writer_commit would do it. With
- * WB_WRITE_KEEP the bytes of a former writer are compared with the file, and equal bytes are kept,
- * unless `anew` is not 0. Reports the bytes of the file to wb_writer_options.progress. After any
- * failure the writer cannot be used any more.
+ * For a writer with wb_writer_set_whole: copies the file now instead of in wb_writer_commit, and
+ * reports the copied bytes to wb_writer_options.progress. With WB_WRITE_KEEP, the partial result of
+ * a former writer is compared with the file, and equal bytes are kept. After any failure the writer
+ * cannot be used any more.
  *
+ * anew   1: ignore the partial result
  * taken  set to the number of kept bytes; may be NULL
  */
 WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken,
                                       wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
-/* Files written whole or not at all                                                             */
+/* Files that appear complete or not at all                                                      */
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * A file that appears when it is complete. Bytes are written to a temporary file in the directory
- * of `path`; wb_sink_commit flushes it to the disk and renames it, or leaves everything unchanged.
- * Anything but a regular file (a pipe, a terminal, /dev/null) is written directly.
+ * An output file that appears only when it is complete. Bytes are written to a temporary file in
+ * the same directory. wb_sink_commit flushes this file to the disk and gives it the final name, or
+ * leaves everything unchanged. A pipe, a terminal or a device is written directly.
  */
 typedef struct wb_sink wb_sink;
 
 /*
- * path      path of the file; an existing file is replaced at the commit and keeps its permissions;
- *           if the path is a symbolic link, its target is replaced
+ * Opens a sink for a path.
+ *
+ * path      path of the file. The commit replaces an existing file, but keeps its permissions. If
+ *           the path is a symbolic link, the target of the link is replaced
  * expected  number of bytes that will be written, to detect a full disk early; 0: unknown
  * sink      owned, release with wb_sink_commit or wb_sink_discard
  */
@@ -99,31 +106,33 @@ WB_API wb_status wb_sink_open(const char *path, uint64_t expected, const wb_allo
                               wb_sink **sink, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Opens a sink that writes to a descriptor, which stays the caller's. `label` names it in messages.
+ * Opens a sink that writes to a file descriptor, which the caller keeps and closes. `label` names
+ * the descriptor in messages.
  */
 WB_API wb_status wb_sink_open_fd(int fd, const char *label, const wb_allocator *allocator,
                                  wb_sink **sink, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Appends n bytes. A broken pipe and a file size limit fail with WB_ERROR_IO and os_error EPIPE or
- * EFBIG, without a signal. After a failure all further calls fail in the same way.
+ * Appends n bytes. If a pipe is broken or the limit of the file size is exceeded, fails with IO and
+ * os_error EPIPE or EFBIG, without a signal. After a failure all further calls fail in the same
+ * way.
  */
 WB_API wb_status wb_sink_write(wb_sink *sink, const void *bytes, size_t n,
                                wb_error *error) WB_MUST_CHECK;
 
-/* Flushes the file to the disk and makes it visible. Frees the sink, whatever the result. */
+/* Flushes the file to the disk and gives it the final name. Frees the sink even on failure. */
 WB_API wb_status wb_sink_commit(wb_sink *sink, wb_error *error) WB_MUST_CHECK;
 
 /* Removes the temporary file and frees the sink. NULL is ignored. */
 WB_API void wb_sink_discard(wb_sink *sink);
 
 /*
- * Returns the name of sidecar file i that a model can read, in any order; some names include a
- * directory. NULL past the last one.
+ * Returns the name of sidecar file i of all those that a model may have, or NULL if i is past the
+ * last one. The order is unspecified. Some names include a directory.
  */
 WB_API const char *wb_sidecar_name(size_t i);
 
-/* Returns 1 for a padding tensor of WB_WRITE_ALIGN_TENSORS ("__padding__.N", of U8), else 0. */
+/* Returns 1 for a padding tensor of WB_WRITE_ALIGN_TENSORS ("__padding__.N", dtype U8), else 0. */
 WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 
 /* --------------------------------------------------------------------------------------------- */
@@ -131,31 +140,32 @@ WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * Asynchronous writing. wb_writeback_put takes bytes of tensors like wb_writer_put, and returns
- * before they are written. Large pieces of large files are written with direct I/O if the system
- * supports it (Linux with io_uring, a local disk), which uses little processor time; all other
- * bytes are written before wb_writeback_put returns.
+ * Asynchronous writing of tensors. wb_writeback_put writes like wb_writer_put, but can return
+ * before the bytes are written: at least 512 KiB at a time to a file of at least 64 MiB are written
+ * with direct I/O, which uses little processor time, if the system supports it (Linux with
+ * io_uring, a local disk). All other bytes are written before wb_writeback_put returns.
  *
- * For one thread at a time. A writer may have several.
+ * Only one thread at a time may use a wb_writeback. A writer may have several.
  */
 typedef struct wb_writeback wb_writeback;
 
 /*
- * The address of the bytes must equal their file offset modulo this number (wb_tensor.offset of
- * wb_writer_tensor_at); other bytes are written synchronously.
+ * Bytes are written asynchronously only if their address and their file offset are equal modulo
+ * this number. wb_writer_tensor_at returns the file offset of a tensor.
  */
 #define WB_WRITEBACK_ALIGNMENT 4096
 
 /*
- * writer  a writer that has begun; must exist until wb_writeback_free
- * slots   maximum number of pieces being written at a time, 1 to 64
+ * writer  a writer after wb_writer_begin; must exist until wb_writeback_free
+ * slots   number of asynchronous writes at a time, 1 to 64. Each uses one slot
  */
 WB_API wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeback **behind,
                                    wb_error *error) WB_MUST_CHECK;
 
 /*
- * As wb_writer_put. Waits for the former write of the slot. The bytes must not change until
- * wb_writeback_wait returns, which reports whether they were written.
+ * Writes like wb_writer_put, in slot `slot` < `slots`. First waits until the former write in this
+ * slot is complete. The bytes must not change until wb_writeback_wait returns for the slot. It
+ * returns the status of the write.
  */
 WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index,
                                   uint64_t offset, const void *bytes, size_t n,
@@ -163,12 +173,12 @@ WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t 
 WB_API wb_status wb_writeback_wait(wb_writeback *behind, uint32_t slot,
                                    wb_error *error) WB_MUST_CHECK;
 
-/* Returns 1 if wb_writeback_wait would block, else 0. */
+/* Returns 1 if the write in the slot is not complete, so that wb_writeback_wait would block. */
 WB_API int wb_writeback_is_busy(wb_writeback *behind, uint32_t slot);
 
 /*
- * Waits for all slots and frees the writeback; wb_writer_commit reports its errors. NULL is
- * ignored.
+ * Waits for the writes in all slots and frees `behind`. wb_writer_commit reports errors of these
+ * writes. NULL is ignored.
  */
 WB_API void wb_writeback_free(wb_writeback *behind);
 
@@ -177,9 +187,9 @@ WB_API void wb_writeback_free(wb_writeback *behind);
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * Writes compact JSON through `write`. Commas and colons are added automatically. In text that is
- * not valid UTF-8, each invalid byte is replaced by U+FFFD. After a failed write all further output
- * is ignored, and `failed` is set.
+ * The state of a writer of compact JSON. Commas and colons are added automatically. Invalid bytes
+ * of UTF-8 text are replaced by U+FFFD. After a failed write all further output is ignored, and
+ * `failed` is 1.
  */
 typedef struct wb_json {
     size_t size;                                         /* sizeof(wb_json) */
@@ -187,8 +197,8 @@ typedef struct wb_json {
     void *ctx;
     int failed;
     int after_value; /* internal: a comma must precede the next value */
-    int after_key;   /* internal */
-} wb_json;           /* the caller sets size, write and ctx, and clears the rest */
+    int after_key;   /* internal: a key precedes the next value */
+} wb_json;           /* the caller sets size, write and ctx, and clears the other members */
 #define WB_JSON_INIT WB_INIT(wb_json)
 
 WB_API void wb_json_begin(wb_json *json, char bracket); /* '{' or '[' */
@@ -214,24 +224,24 @@ typedef enum wb_json_kind {
     WB_JSON_NULL = 10
 } wb_json_kind;
 
-/* One event of wb_json_walk. */
+/* One event of wb_json_walk: a bracket, a key or a value. */
 typedef struct wb_json_item {
     size_t size; /* sizeof(wb_json_item) */
     wb_json_kind kind;
     /* KEY, STRING: decoded UTF-8 text, not NUL-terminated; borrowed during the callback */
     const char *text;
     size_t len;
-    uint64_t number; /* UINT; BOOL: 0 or 1; NUMBER: absolute value if it is an integer */
-    double real;     /* UINT, NUMBER */
-    int whole;       /* 1 for UINT, and for NUMBER without a fraction (-7, 2.0, 1e3) below 2^64 */
+    uint64_t number; /* UINT: value; BOOL: 0 or 1; NUMBER: absolute value if `whole` is 1 */
+    double real;     /* UINT, NUMBER: value */
+    int whole;       /* 1: an integer whose absolute value is below 2^64 (7, -7, 2.0, 1e3) */
 } wb_json_item;
 #define WB_JSON_ITEM_INIT WB_INIT(wb_json_item)
 
 /*
  * Parses one JSON value, strictly and without recursion, and calls `each` for each event in the
- * order of the text. A result other than 0 stops the parser with CANCELLED. FORMAT, with the
- * offset, for invalid JSON and for anything but white space after the value; `each` has then been
- * called for everything before the error.
+ * order of the text. If `each` returns another value than 0, the parser stops with CANCELLED.
+ * FORMAT, with the offset, for invalid JSON and for anything but white space after the value; the
+ * events before the error have been reported then.
  */
 WB_API wb_status wb_json_walk(const char *text, size_t n,
                               int (*each)(void *ctx, const wb_json_item *item), void *ctx,

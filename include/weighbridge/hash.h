@@ -1,5 +1,5 @@
 /*
- * weighbridge/hash.h: SHA-256 of files and of values, and manifests.
+ * weighbridge/hash.h: SHA-256 digests of files and of values, and manifests.
  */
 #ifndef WEIGHBRIDGE_HASH_H
 #define WEIGHBRIDGE_HASH_H
@@ -21,14 +21,14 @@ extern "C" {
  * exactly), on shards, or on whether experts are stored separately. docs/hash.md has the complete
  * definition.
  */
-#define WB_HASH_FILES 1u
-#define WB_HASH_VALUES 2u
-#define WB_HASH_CHUNKS 4u /* of each MiB of the files, for a manifest; requires FILES */
+#define WB_HASH_FILES 1u  /* compute the digests of the files */
+#define WB_HASH_VALUES 2u /* compute the digests of the tensors */
+#define WB_HASH_CHUNKS 4u /* with FILES: also digests of each MiB of the files, for a manifest */
 
 typedef struct wb_hash_options {
     size_t size;                 /* sizeof(wb_hash_options) */
-    uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
-    const wb_executor *executor; /* NULL: that of the model */
+    uint32_t flags;              /* WB_HASH_*; 0: WB_HASH_FILES and WB_HASH_VALUES */
+    const wb_executor *executor; /* NULL: the executor of the model */
     const wb_progress *progress; /* NULL: none */
 } wb_hash_options;
 #define WB_HASH_OPTIONS_INIT WB_INIT(wb_hash_options)
@@ -36,20 +36,20 @@ typedef struct wb_hash_options {
 typedef struct wb_hashes wb_hashes;
 
 /*
- * Computes digests of an open model. Files and tensors are read once for each kind, several at a
- * time with an executor; the result does not depend on it. Each thread uses some MiB of memory, or
- * the size of one row of a tensor if that is larger.
+ * Computes digests of an open model. Digests of files and digests of values read the files once
+ * each. An executor hashes several files or tensors at a time; the result does not depend on it.
+ * Each thread uses some MiB of memory, or the size of one row of a tensor if that is larger.
  *
  * options  NULL: defaults
  * hashes   owned, release with wb_hashes_free before the model is closed
  *
- * Fails with IO, MEMORY, CANCELLED or ARGUMENT, UNSUPPORTED if a tensor cannot be decoded, and
- * CHANGED if a file changed since the model was opened. Thread-safe.
+ * Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a tensor cannot be decoded, and
+ * with CHANGED if a file changed since the model was opened. Thread-safe.
  */
 WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
                                wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
 
-/* NULL is ignored. */
+/* Frees digests. NULL is ignored. */
 WB_API void wb_hashes_free(wb_hashes *hashes);
 
 typedef struct wb_tensor_hash {
@@ -61,7 +61,7 @@ typedef struct wb_tensor_hash {
     uint64_t nan;          /* number of NaN values */
     uint64_t infinite;     /* number of infinite values */
     uint32_t is_canonical; /* 1: `name` is canonical */
-    uint32_t counts;       /* 1: part of the digest of all values */
+    uint32_t counts;       /* 1: the tensor is part of the digest of all values */
     uint8_t digest[WB_DIGEST_BYTES];
 } wb_tensor_hash;
 #define WB_TENSOR_HASH_INIT WB_INIT(wb_tensor_hash)
@@ -70,29 +70,31 @@ typedef struct wb_tensor_hash {
 WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
 
 /*
- * Returns digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for others.
+ * Returns the digest of a tensor. Indices are in the byte order of the names. NOT_FOUND if `index`
+ * is not below wb_hash_tensor_count.
  */
 WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
                                    wb_tensor_hash *hash) WB_MUST_CHECK;
 
 /*
- * Returns the digest of all values: SHA-256 over all tensors in byte order of their names, each as
- * the length of the name (64-bit integer, little-endian), the name and the digest of the tensor.
- * Excluded are tensors that converters drop because engines compute them or do not use them (tables
- * derived from the config, such as rope_freqs.weight, and BERT's pooler), and an output.weight that
- * equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ * Returns the digest of all values, a SHA-256 digest over the tensors in byte order of their names.
+ * For each tensor it covers the length of the name (64-bit integer, little-endian), the name, and
+ * the digest of the tensor. Two kinds of tensors are excluded: tensors that converters drop because
+ * engines compute them or do not use them (tables derived from the config, such as
+ * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight.
+ * NOT_FOUND without WB_HASH_VALUES.
  */
 WB_API wb_status wb_hash_values(const wb_hashes *hashes,
                                 uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
 
-/* Returns the digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+/* Returns the digest of the file `index` of the model. NOT_FOUND without WB_HASH_FILES. */
 WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
                               uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
 
 /*
- * Writes a manifest for wb_verify_options.manifest, in JSON, through `write`, which returns 0 on
- * success. Requires WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md describes the format. IO if
- * `write` failed.
+ * Writes a manifest, with which wb_verify can check the files later (wb_verify_options.manifest).
+ * The manifest is JSON text, passed to `write` in several calls; `write` returns 0 on success.
+ * docs/hash.md describes the format. ARGUMENT without WB_HASH_CHUNKS, IO if `write` fails.
  */
 WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
                                   int (*write)(void *ctx, const char *text, size_t n), void *ctx,

@@ -14,18 +14,19 @@ extern "C" {
 typedef struct wb_model wb_model;
 typedef struct wb_findings wb_findings;
 
-/* How tensor bytes are accessed. Headers are always read once, into private memory. */
+/* How the bytes of tensors are accessed. Headers are always read once, into private memory. */
 typedef enum wb_access {
     /*
-     * Files are mapped on first use: fastest, and shared between processes. If another program
-     * truncates a mapped file, access to the missing part raises SIGBUS.
+     * Files are mapped on first use. This is the fastest mode, and processes share the memory. If
+     * another program truncates a mapped file, access to the missing part raises SIGBUS.
      */
     WB_ACCESS_MAP = 0,
-    WB_ACCESS_READ = 1,    /* read with pread: cannot fault; wb_tensor_data is not available */
-    WB_ACCESS_SNAPSHOT = 2 /* copied to sealed memory when the model is opened: never changes */
+    /* Files are read with pread, which cannot raise SIGBUS; wb_tensor_data is not available. */
+    WB_ACCESS_READ = 1,
+    WB_ACCESS_SNAPSHOT = 2 /* files are copied to sealed memory when the model is opened */
 } wb_access;
 
-/* Accept what the specification forbids if the reference implementation accepts it. */
+/* Accept files that violate the specification but that the reference implementation accepts. */
 #define WB_OPEN_COMPATIBLE 1u
 
 typedef struct wb_open_options {
@@ -34,10 +35,10 @@ typedef struct wb_open_options {
     uint32_t flags;                /* WB_OPEN_* */
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
-    const wb_executor *executor;   /* NULL: serial; copied */
+    const wb_executor *executor;   /* NULL: everything runs in the calling thread; copied */
     /*
-     * an Ollama store (directory with manifests and blobs); NULL: the default store, OLLAMA_MODELS
-     * of the environment or ~/.ollama/models; read during the call
+     * path of an Ollama store, a directory with manifests and blobs; NULL: the default store, which
+     * is $OLLAMA_MODELS or ~/.ollama/models; read during the call
      */
     const char *store;
 } wb_open_options;
@@ -52,12 +53,13 @@ typedef struct wb_source {
     void *ctx;
     uint64_t bytes; /* length of the source, in bytes */
     /*
-     * Reads up to n bytes at `offset` into dst and stores their number in *got; 0 only at the end.
+     * Reads up to n bytes at `offset` into dst and sets *got to their number, which is 0 only at
+     * the end of the source.
      */
     wb_status (*read)(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got);
     /*
-     * Optional. Returns the n bytes at `offset`, valid until close, or NULL if they cannot be
-     * mapped.
+     * Optional. Returns the address of the n bytes at `offset`, valid until `close`, or NULL if
+     * they cannot be mapped.
      */
     const void *(*map)(void *ctx, uint64_t offset, uint64_t n);
     /* Optional. Called once: when the model is closed, or before a failed open returns. */
@@ -66,14 +68,19 @@ typedef struct wb_source {
 #define WB_SOURCE_INIT WB_INIT(wb_source)
 
 /*
- * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a
- * directory of shards, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of
- * an Ollama store, "ollama://[host/][namespace/]model[:tag]", or a model name in the store
- * wb_open_options.store if no such path exists. The format is detected by content, not by name. The
- * time is proportional to the size of the headers and does not depend on the size of the weights.
+ * Opens a model. The format of a file is detected by its content, not by its name. The time is
+ * proportional to the size of the headers and does not depend on the size of the weights.
  *
- * path     path in the file system, NUL-terminated; symbolic links are followed, and only regular
- *          files and directories are opened
+ * path     one of:
+ *            - a .safetensors file; any shard of a sharded model opens the whole model
+ *            - a directory of shards
+ *            - a GGUF file; any part of a split model opens the whole model
+ *            - a .npy or .npz file
+ *            - a manifest of an Ollama store
+ *            - "ollama://[host/][namespace/]model[:tag]"
+ *            - the name of a model in the store wb_open_options.store, if no file has this path
+ *          It ends with NUL. Symbolic links are followed. Only regular files and directories are
+ *          opened
  * options  NULL: defaults
  * model    owned, release with wb_close
  *
@@ -83,19 +90,25 @@ WB_API wb_status wb_open(const char *path, const wb_open_options *options, wb_mo
                          wb_error *error) WB_MUST_CHECK;
 
 /*
- * As wb_open, for an open file descriptor. The caller keeps the descriptor and may close it when
- * the call has returned. A pipe or terminal is read to its end, into memory or a temporary file
+ * Opens a model like wb_open, from a file descriptor. The caller keeps the descriptor and may close
+ * it after the call. A pipe or terminal is read to its end, into memory or a temporary file
  * (wb_limits.spool_memory). `label` names the descriptor in messages.
  */
 WB_API wb_status wb_open_fd(int fd, const char *label, const wb_open_options *options,
                             wb_model **model, wb_error *error) WB_MUST_CHECK;
 
-/* As wb_open, for bytes in memory, borrowed until wb_close. `label` names them in messages. */
+/*
+ * Opens a model like wb_open, from n bytes in memory, which must stay valid and unchanged until
+ * wb_close. `label` names them in messages.
+ */
 WB_API wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* As wb_open, for a source implemented by the caller. */
+/*
+ * Opens a model like wb_open, from a source that the caller implements. `label` names the source in
+ * messages.
+ */
 WB_API wb_status wb_open_source(const wb_source *source, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
@@ -106,8 +119,8 @@ typedef struct wb_store_entry {
     const char *name; /* model name in Ollama's short form ("llama3:8b"), accepted by wb_open */
     const char *path; /* path of the manifest, also accepted by wb_open */
     uint64_t bytes;   /* size of all layers, according to the manifest */
-    uint64_t layers;
-    uint64_t tensors;      /* number of layers that are tensors; 0 for a model in GGUF */
+    uint64_t layers;  /* number of layers: blobs that the manifest lists */
+    uint64_t tensors; /* number of layers that are tensors; 0 for a model in GGUF */
     const wb_error *error; /* NULL, or the reason why the manifest could not be read */
 } wb_store_entry;
 #define WB_STORE_ENTRY_INIT WB_INIT(wb_store_entry)
@@ -115,12 +128,12 @@ typedef struct wb_store_entry {
 /*
  * Calls `each` for every model of an Ollama store, ordered by path. Reads only the manifests.
  *
- * store    directory with manifests and blobs; NULL: the default store, as for wb_open
- * options  allocator and limits; may be NULL
+ * store    directory with manifests and blobs; NULL: the default store (wb_open_options.store)
+ * options  only the allocator and the limits are used; may be NULL
  * each     a result other than 0 stops the listing with WB_ERROR_CANCELLED
  *
- * A manifest that cannot be read is reported as an entry with an error. Fails with NOT_FOUND, IO,
- * MEMORY or CANCELLED.
+ * A manifest that cannot be read gives an entry with an error. Fails with NOT_FOUND, IO, MEMORY or
+ * CANCELLED.
  */
 WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,
                                int (*each)(void *ctx, const wb_store_entry *entry), void *ctx,
@@ -130,12 +143,12 @@ WB_API wb_status wb_store_list(const char *store, const wb_open_options *options
 WB_API void wb_close(wb_model *model);
 
 /*
- * Returns WB_OK if the files of the model are unchanged since it was opened (device, inode, size,
- * modification and change time), and WB_ERROR_CHANGED, with the file and the difference, otherwise.
+ * Returns WB_OK if device, inode, size, modification time and change time of all files of the model
+ * are the same as when it was opened. CHANGED, with the file and the difference, if not.
  */
 WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_CHECK;
 
-/* Returns the name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
+/* Returns the name of the container format: "safetensors", "gguf", "npy" or "npz"; static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -150,6 +163,7 @@ typedef struct wb_file {
 } wb_file;
 #define WB_FILE_INIT WB_INIT(wb_file)
 
+/* Return the number of files of the model, and describe the file at `index`. */
 WB_API uint64_t wb_file_count(const wb_model *model);
 WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file,
                             wb_error *error) WB_MUST_CHECK;

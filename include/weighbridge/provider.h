@@ -1,5 +1,6 @@
 /*
- * weighbridge/provider.h: weights of a model in buffers on a device, cached, fused and sliced.
+ * weighbridge/provider.h: a provider of weights, which caches, fuses and slices them in buffers on
+ * a device.
  */
 #ifndef WEIGHBRIDGE_PROVIDER_H
 #define WEIGHBRIDGE_PROVIDER_H
@@ -12,95 +13,101 @@ extern "C" {
 #endif
 
 /*
- * A provider returns the weights of a model by canonical name, each in one buffer on a device, in
- * the layout that kernels of engines expect: cached, and optionally fused or sliced.
+ * A provider returns the weights of a model by canonical name. Each weight is in one buffer on a
+ * device, in the layout that the kernels of inference engines expect. Buffers are cached. They can
+ * contain several fused tensors, or a slice of a tensor.
  */
 typedef struct wb_provider wb_provider;
 
 /*
- * Conversion of plain tensors of F32, BF16 and F16. Other tensors are not converted, unless
- * WB_POLICY_DECODE is set.
+ * The dtype to which plain tensors of F32, BF16 and F16 are converted. Other tensors are not
+ * converted, unless WB_POLICY_DECODE is set.
  */
 typedef enum wb_plain_policy {
-    WB_PLAIN_F16 = 0,
-    WB_PLAIN_KEEP = 1,
+    WB_PLAIN_F16 = 0,  /* F16 */
+    WB_PLAIN_KEEP = 1, /* no conversion */
     WB_PLAIN_DTYPE = 2 /* wb_policy.dtype */
 } wb_plain_policy;
 
-#define WB_POLICY_KEEP_SCALES 1u /* scales and biases of affine tensors keep their dtype */
+/* Keep the dtype of the scales and biases of affine tensors; otherwise they become F16. */
+#define WB_POLICY_KEEP_SCALES 1u
 /*
- * Quantized tensors are decoded to F32, as by wb_tensor_read, and then converted like plain F32
+ * Decode quantized tensors to F32, as wb_tensor_read does, and then convert them like plain F32
  * tensors. They are fused and sliced like plain tensors, between any rows and columns.
- * wb_slice_plan describes the stored data and therefore gives other boundaries.
+ * wb_slice_plan ignores this flag, because it describes the stored data.
  */
 #define WB_POLICY_DECODE 2u
 
-#define WB_VOCAB_MULTIPLE_MAX 65536u
+#define WB_VOCAB_MULTIPLE_MAX 65536u /* largest wb_policy.vocab_multiple */
 
 typedef struct wb_policy {
     size_t size; /* sizeof(wb_policy) */
     wb_plain_policy plain;
     int32_t dtype;  /* for WB_PLAIN_DTYPE: F32, F16 or BF16 */
     uint32_t flags; /* WB_POLICY_* */
-    wb_io io;       /* how bytes that are copied are read, see wb_provider_create */
+    wb_io io;       /* how files are read, see wb_provider_create */
     /* upper limit of the memory for buffers on the device, in bytes; 0: no limit */
     uint64_t budget;
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
-    const wb_executor *executor;   /* for wb_provider_prefetch; NULL: serial; copied */
+    const wb_executor *executor;   /* for wb_provider_prefetch; NULL: the calling thread; copied */
     /*
-     * Pads token_embedding.weight, output.weight and output.bias with rows of zeros to a multiple
-     * of this number of rows, for engines that gather scores of equal size from all ranks: for
-     * example 64. Slices for several ranks are padded further, so that all have the same size.
-     * wb_buffer.part_rows and wb_slice_plan count only the rows in the file. 0: no padding.
+     * Pads token_embedding.weight, output.weight and output.bias with rows of zeros, until the
+     * number of rows is a multiple of this number (for example 64) and of the number of ranks. All
+     * ranks then get slices of equal size, as some engines require. wb_buffer.part_rows and
+     * wb_slice_plan count only the rows in the file. 0: no padding.
      */
     uint32_t vocab_multiple;
     uint32_t reserved;
 } wb_policy;
 #define WB_POLICY_INIT WB_INIT(wb_policy)
 
-/* A part of a buffer, such as the scales. */
+/* A section of a buffer: all its bytes with the same role, such as the scales. */
 typedef struct wb_section {
-    const char *role; /* "values", "scales", "biases", "global_scale", "order"; static */
-    int32_t dtype;    /* wb_dtype of its elements */
+    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; static */
+    int32_t dtype;    /* wb_dtype of the elements of the section */
     uint32_t reserved;
-    uint64_t offset; /* offset in the buffer */
-    uint64_t bytes;
+    uint64_t offset; /* offset of the section in the buffer, in bytes */
+    uint64_t bytes;  /* size of the section */
 } wb_section;
 
 #define WB_SECTIONS 5 /* maximum number of sections of a buffer */
 
 /*
- * A weight on the device. A plain tensor, or one of a ggml type, has one section: its values, row
- * after row. A quantized tensor of several parts has the sections [values | scales | biases |
- * global scales], each aligned to the size of its elements, without other gaps: MLX's kernels take
- * them as w, scales and biases. In a fused buffer each section contains the parts of all tensors,
- * one after the other. For AWQ and GPTQ, which are stored transposed, this holds for each row of a
- * section, and "order" contains the g_idx of each tensor. Numbers are little-endian.
- * docs/provider.md shows the layouts.
+ * A buffer on the device, with one weight. A tensor of a plain or ggml type has one section: its
+ * values, row after row. A quantized tensor of several parts has the sections values, scales,
+ * biases and global scales, in this order, as far as its encoding has these parts. Each section is
+ * aligned to the size of its elements; there are no other gaps. MLX's kernels take the sections as
+ * w, scales and biases.
+ *
+ * In a buffer of fused tensors, each section contains the parts of all tensors, one after the
+ * other. AWQ and GPTQ tensors are stored transposed, so each row of a section contains a row of
+ * each tensor, one after the other; the section "order" contains the g_idx of each tensor. Numbers
+ * are little-endian. docs/provider.md shows the layouts.
  *
  * The struct may be copied; all copies count as one use of the buffer. Pointers are borrowed until
  * wb_provider_release.
  */
 typedef struct wb_buffer {
-    size_t size; /* sizeof(wb_buffer) */
-    void *handle;
-    const void *contents; /* address of the bytes if the device maps them, else NULL */
-    uint64_t bytes;
-    int32_t dtype; /* as wb_encoding.dtype, after conversion: 1 is F16, 100 is affine with 4 bits */
-    uint32_t bits; /* bits of a value, rounded down for ggml's types */
-    uint32_t group_size;   /* values per scale; 0 for plain */
+    size_t size;          /* sizeof(wb_buffer) */
+    void *handle;         /* handle of the device (wb_device) for this buffer */
+    const void *contents; /* address of the bytes, if the process can access them, otherwise NULL */
+    uint64_t bytes;       /* size of the buffer */
+    /* type after conversion, numbered as wb_encoding.dtype: 1 is F16, 100 is affine with 4 bits */
+    int32_t dtype;
+    uint32_t bits;         /* bits of a value, rounded down for ggml's types */
+    uint32_t group_size;   /* number of values that share a scale; 0 for plain tensors */
     uint32_t global;       /* a wb_mlx_global: meaning of the global scale */
     uint32_t rank;         /* rank of the logical shape */
     uint32_t borrowed;     /* 1: the bytes of the file are used without a copy */
     const uint64_t *shape; /* logical shape, after fusing and slicing */
-    uint32_t sections;
+    uint32_t sections;     /* number of elements of `section` that are used */
     /*
-     * number of parts that are joined: fused tensors, or the slices of q, k and v of one stored
-     * tensor
+     * number of parts that the buffer joins: tensors that are fused, or slices that are cut
+     * separately from one stored tensor (q, k and v, or gate and up)
      */
     uint32_t parts;
     wb_section section[WB_SECTIONS];
-    /* number of rows of each part, along the dimension on which they are joined */
+    /* length of each part along the dimension on which the parts are joined */
     const uint64_t *part_rows;
     uint64_t overflowed;  /* values that became infinite by conversion */
     uint64_t underflowed; /* nonzero values that became 0 by conversion */
@@ -112,16 +119,21 @@ typedef struct wb_buffer {
  * Creates a provider. Reads nothing.
  *
  * model     borrowed until wb_provider_destroy
- * device    NULL: the memory of this process; otherwise copied, and not closed with the provider
+ * device    NULL: the memory of this process. The struct is copied; wb_provider_destroy does not
+ *           close the device
  * policy    NULL: defaults
  * provider  owned, release with wb_provider_destroy
  *
- * wb_policy.io selects how bytes are read. WB_IO_AUTO: pieces of at least 1 MiB that are not in the
- * page cache use direct I/O while several threads load; everything else is read through the page
- * cache. With a budget everything is read through the page cache, so that evicted weights can be
- * loaded again quickly. WB_IO_READ: everything through the page cache. WB_IO_DIRECT: pieces of at
- * least 1 MiB always use direct I/O. WB_IO_MAP is refused, because borrowed bytes
- * (wb_device.borrow) are mapped in any mode.
+ * wb_policy.io selects how bytes of files are read if they must be copied:
+ *
+ * WB_IO_AUTO    Ranges of at least 1 MiB that are not in the page cache are read with direct I/O
+ *               while several threads load. All other bytes are read through the page cache. With a
+ *               budget all bytes are, so that evicted weights can be loaded again quickly.
+ * WB_IO_READ    All bytes are read through the page cache.
+ * WB_IO_DIRECT  Ranges of at least 1 MiB are read with direct I/O, other bytes through the page
+ *               cache.
+ * WB_IO_MAP     Fails with ARGUMENT. Bytes that are not copied (wb_device.borrow) are mapped with
+ *               any other value.
  *
  * Fails with ARGUMENT or MEMORY.
  */
@@ -129,32 +141,36 @@ WB_API wb_status wb_provider_create(const wb_model *model, const wb_device *devi
                                     const wb_policy *policy, wb_provider **provider,
                                     wb_error *error) WB_MUST_CHECK;
 
-/* Frees all buffers, even those in use. Must be the last call. NULL is ignored. */
+/* Frees a provider with all its buffers, even those in use. NULL is ignored. */
 WB_API void wb_provider_destroy(wb_provider *provider);
 
 /*
- * All functions below are thread-safe. A name is canonical or native. "a+b+c" means a, b and c
- * fused, unless a tensor has this name.
+ * Returns the buffer of a weight. The rules of this comment also apply to the functions below,
+ * which are all thread-safe.
  *
- * The functions that return a buffer load it on the first call, once even if several threads ask at
- * the same time, and return the cached buffer on later calls, in less than 100 ns. Each returned
- * buffer is one use, which wb_provider_release ends; the buffer stays cached. With a budget,
- * buffers without uses are evicted when memory is needed, least recently used first; LIMIT if this
- * is not sufficient. Without a budget buffers need not be released.
+ * `name` is the canonical or native name of a tensor. "a+b+c" means the tensors a, b and c fused,
+ * unless a tensor has this name.
  *
- * Fail with NOT_FOUND, LIMIT, MEMORY, UNSUPPORTED (with the reason) or ARGUMENT, and with the
- * errors of reading files and of the device.
+ * The first call for a buffer loads it, and only one thread does so if several threads call at the
+ * same time. Later calls return the cached buffer in less than 100 ns. Each successful call adds a
+ * use of the buffer. wb_provider_release ends the use; the buffer stays cached. With a budget, when
+ * memory is needed, buffers that are not in use are evicted, least recently used first; LIMIT if
+ * this is not sufficient. Without a budget buffers need not be released.
+ *
+ * Fails with NOT_FOUND, LIMIT, MEMORY, UNSUPPORTED (with the reason) or ARGUMENT, with the status
+ * of a failed read of a file, or with the status of the device.
  */
 WB_API wb_status wb_provider_get(wb_provider *provider, const char *name, size_t name_len,
                                  wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
 
-/* Free the buffers of the parts, unless they are in use. */
+/* Free the buffers of the single tensors, unless they are in use. */
 #define WB_FUSE_FREE_PARTS 1u
 
 /*
- * Returns the tensors `names` fused, in this order: their rows are concatenated; for tensors with
- * more than two dimensions the rows of each matrix; vectors are concatenated. After conversion all
- * must have the same type, group size and row length. Cached as "a+b+c".
+ * Returns a buffer with the `n` tensors `names` fused, in this order. The rows of matrices are
+ * concatenated, and so are vectors. Tensors with more than two dimensions are fused matrix by
+ * matrix. After conversion all tensors must have the same type, group size and row length. The
+ * buffer is cached under the name "a+b+c".
  *
  * name_lens  NULL: each name ends with NUL
  */
@@ -163,30 +179,35 @@ WB_API wb_status wb_provider_fuse(wb_provider *provider, const char *const *name
                                   wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns the slice of a tensor for `rank` of `of` ranks along dimension `axis`; see wb_slice_plan.
- * For "a+b" the slices of a and b are fused.
+ * Returns a buffer with the slice of a tensor along dimension `axis` that rank number `rank` of
+ * `of` ranks gets; see wb_slice_plan. For "a+b" the slices of a and b are fused.
  */
 WB_API wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name_len,
                                    uint32_t axis, uint32_t rank, uint32_t of, wb_buffer *buffer,
                                    wb_error *error) WB_MUST_CHECK;
 
-/* Ends a use and clears the struct, except `size`. NULL and cleared structs are ignored. */
+/*
+ * Ends a use of a buffer and clears the struct, except `size`. NULL and cleared structs are
+ * ignored.
+ */
 WB_API void wb_provider_release(wb_provider *provider, wb_buffer *buffer);
 
-/* Frees all buffers without uses. */
+/* Frees all cached buffers that are not in use. */
 WB_API void wb_provider_trim(wb_provider *provider);
 
 /*
- * Loads tensors on the threads of wb_policy.executor, without using them. Touches every page of
- * buffers that are borrowed from the file.
+ * Loads tensors into the cache on the threads of wb_policy.executor, without adding uses. If a
+ * buffer uses the mapped bytes of a file without a copy, touches each of their pages, so that later
+ * accesses need not wait for the disk.
  *
- * names  `n` names; NULL: all tensors with a canonical name (`n` is ignored)
+ * names      `n` names; NULL: all tensors with a canonical name (`n` is ignored)
+ * name_lens  NULL: each name ends with NUL
  */
 WB_API wb_status wb_provider_prefetch(wb_provider *provider, const char *const *names,
                                       const size_t *name_lens, size_t n,
                                       wb_error *error) WB_MUST_CHECK;
 
-/* Returns 1 if the tensor exists, or all tensors joined with '+', else 0. */
+/* Returns 1 if the tensor exists (for "a+b+c" all three tensors), otherwise 0. */
 WB_API int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len);
 
 /* Returns the wb_buffer.dtype that wb_provider_get would return, or -1. Loads nothing. */
@@ -195,13 +216,14 @@ WB_API int32_t wb_provider_dtype(const wb_provider *provider, const char *name, 
 /*
  * Returns the shape that wb_provider_get would return. Loads nothing.
  *
- * shape  array of *rank dimensions; *rank is set to the rank of the tensor. ARGUMENT if the array
- *        is too small
+ * shape  array for the dimensions
+ * rank   *rank is the length of the array before the call, and the rank of the tensor after it.
+ *        ARGUMENT if the array is too short
  */
 WB_API wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_t name_len,
                                    uint64_t *shape, uint32_t *rank, wb_error *error) WB_MUST_CHECK;
 
-/* Copies n bytes at `offset` of a buffer to dst, on any device. */
+/* Copies n bytes at byte `offset` of a buffer on any device to dst. */
 WB_API wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buffer,
                                       uint64_t offset, void *dst, uint64_t n,
                                       wb_error *error) WB_MUST_CHECK;
@@ -212,19 +234,20 @@ typedef struct wb_cache_stats {
     uint64_t bytes;        /* bytes of cached buffers on the device */
     uint64_t peak_bytes;   /* maximum of `bytes` so far */
     uint64_t budget;       /* wb_policy.budget; 0: no limit */
-    uint64_t borrowed;     /* buffers that use the bytes of the file without a copy */
-    uint64_t in_use;       /* buffers that are not released */
-    uint64_t hits;         /* calls answered from the cache */
-    uint64_t loads;        /* buffers filled or borrowed */
-    uint64_t shared;       /* buffers filled by another process */
-    uint64_t loaded_bytes; /* bytes of filled buffers */
-    /* buffers freed for lack of memory, by wb_provider_trim, or as parts of a fused buffer */
+    uint64_t borrowed;     /* number of buffers that use the bytes of a file without a copy */
+    uint64_t in_use;       /* number of buffers that are not released */
+    uint64_t hits;         /* number of calls that returned a cached buffer */
+    uint64_t loads;        /* number of buffers that were filled or borrowed so far */
+    uint64_t shared;       /* number of buffers that another process filled (wb_device.claim) */
+    uint64_t loaded_bytes; /* bytes of all buffers that were filled so far */
+    /* number of buffers freed for lack of memory, by wb_provider_trim and WB_FUSE_FREE_PARTS */
     uint64_t evictions;
-    uint64_t overflowed; /* sum of wb_buffer.overflowed over all filled buffers */
-    uint64_t underflowed;
+    uint64_t overflowed;  /* sum of wb_buffer.overflowed of all filled buffers */
+    uint64_t underflowed; /* sum of wb_buffer.underflowed of all filled buffers */
 } wb_cache_stats;
 #define WB_CACHE_STATS_INIT WB_INIT(wb_cache_stats)
 
+/* Returns figures of the cache. */
 WB_API wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *stats,
                                    wb_error *error) WB_MUST_CHECK;
 

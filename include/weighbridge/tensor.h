@@ -16,65 +16,70 @@ extern "C" {
  * returns.
  */
 #define WB_STORED_BIG_ENDIAN 1u /* numbers are stored most significant byte first */
-#define WB_STORED_COLUMNS 2u    /* column-major: the first index is contiguous */
-#define WB_STORED_DEFLATED 4u   /* compressed; `offset` is that of the compressed bytes */
+#define WB_STORED_COLUMNS 2u    /* column-major: elements along the first dimension are adjacent */
+#define WB_STORED_DEFLATED 4u   /* compressed; wb_tensor.offset is that of the compressed bytes */
 
 typedef struct wb_tensor {
     size_t size;      /* sizeof(wb_tensor) */
     const char *name; /* name in the file; borrowed until wb_close */
-    size_t name_len;  /* bytes */
+    size_t name_len;  /* length of the name, in bytes */
     wb_dtype dtype;
-    uint32_t rank;         /* number of dimensions; 0 is a scalar */
+    uint32_t rank;         /* number of dimensions; 0: a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
-    uint64_t elements;
-    uint64_t bytes;   /* stored size; for compressed tensors the uncompressed size */
-    uint64_t file;    /* index for wb_file_at */
-    uint64_t offset;  /* offset of the first byte in that file */
-    uint32_t storing; /* WB_STORED_*; 0: row-major, little-endian, uncompressed */
+    uint64_t elements;     /* number of elements */
+    uint64_t bytes;        /* stored size; of a compressed tensor the uncompressed size */
+    uint64_t file;         /* index of the file for wb_file_at */
+    uint64_t offset;       /* offset of the first byte in that file */
+    uint32_t storing;      /* WB_STORED_*; 0: row-major, little-endian, uncompressed */
 } wb_tensor;
 #define WB_TENSOR_INIT WB_INIT(wb_tensor)
 
 /*
- * Returns the number of tensors. A quantized weight that is stored as several tensors (values,
- * scales, biases) counts as one tensor of several parts: its shape is that of the values; its
- * dtype, file and offset are those of the packed values; its bytes are those of all parts. The
- * parts can be found by their own names. They have the indices from wb_tensor_count on, which all
- * functions accept.
+ * Returns the number of tensors. A quantized weight that is stored as several tensors (packed
+ * values, scales, biases) counts as one tensor of several parts. Its shape is the logical shape of
+ * the weight. Its dtype, file and offset are those of the packed values; its size is that of all
+ * parts. wb_tensor_find also finds each part by its own name. The parts have indices from
+ * wb_tensor_count on, which the functions for tensors accept.
  */
 WB_API uint64_t wb_tensor_count(const wb_model *model);
 
-/* Describes a tensor, or a part of one. Tensors are in the order of the files. */
+/* Describes a tensor, or a part of a tensor. The tensors are in the order of the files. */
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 
 /*
- * Stores the index of the tensor with this native or canonical name, or returns WB_ERROR_NOT_FOUND.
- * Takes constant time, except for the first name that is not a native one: this call computes all
- * canonical names and can therefore fail with MEMORY.
+ * Looks up the index of the tensor with this native or canonical name. NOT_FOUND if there is none.
+ * Takes constant time, except that the first call with a name that is not a native one computes all
+ * canonical names. This call can fail with MEMORY.
  */
 WB_API wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len,
                                 uint64_t *index) WB_MUST_CHECK;
 
-/* Returns 1 if wb_tensor_find finds a tensor of this name, else 0. */
+/* Returns 1 if there is a tensor with this native or canonical name, else 0. */
 WB_API int wb_tensor_has(const wb_model *model, const char *name, size_t name_len);
 
 /* How the values of a tensor are encoded. */
 typedef struct wb_encoding {
-    size_t size;         /* sizeof(wb_encoding) */
-    const char *type;    /* "plain", the name of a ggml type, "affine", "mxfp4", "mxfp8", "nvfp4",
-                            "int4", "int8", "fp8_block", "awq" or "gptq"; static */
-    uint32_t bits;       /* bits of a value, rounded down for ggml's types */
-    uint32_t group_size; /* values along the last dimension that share a scale; 0 for plain */
+    size_t size; /* sizeof(wb_encoding) */
     /*
-     * type number used by engines: a wb_dtype, or for MLX's types 97 to 106: affine with 1, 2, 3,
-     * 4, 5, 6, 8 bits is 97, 98, 99, 100, 103, 102, 101; mxfp4 104, mxfp8 105, nvfp4 106
+     * "plain", the name of a ggml type, "affine", "mxfp4", "mxfp8", "nvfp4", "int4", "int8",
+     * "fp8_block", "awq" or "gptq"; static
+     */
+    const char *type;
+    uint32_t bits;       /* bits of a value, rounded down for ggml's types */
+    uint32_t group_size; /* number of values in a row that share a scale; 0 for plain */
+    /*
+     * number of the type: a wb_dtype, or one of the numbers that engines use for MLX's types:
+     * affine with 1 bit 97, 2 bits 98, 3 bits 99, 4 bits 100, 5 bits 103, 6 bits 102, 8 bits 101;
+     * mxfp4 104, mxfp8 105, nvfp4 106
      */
     int32_t dtype;
-    uint32_t parts;  /* number of parts; 1 for a tensor stored as one */
-    uint32_t global; /* a wb_mlx_global: meaning of the global scale, if any */
+    uint32_t parts;  /* number of stored tensors that make up this tensor */
+    uint32_t global; /* a wb_mlx_global: meaning of the global scale, if there is one */
 } wb_encoding;
 #define WB_ENCODING_INIT WB_INIT(wb_encoding)
 
+/* Describes the encoding of a tensor. */
 WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *encoding,
                                     wb_error *error) WB_MUST_CHECK;
 
@@ -100,86 +105,95 @@ WB_API int32_t wb_tensor_dtype(const wb_model *model, const char *name, size_t n
 /* Returns wb_encoding.bits of a quantized tensor; 0 if the tensor is plain or does not exist. */
 WB_API uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t name_len);
 
-/* Returns wb_encoding.group_size of the tensor with this name, or 0. */
+/* Returns wb_encoding.group_size of the tensor with this name; 0 if it does not exist. */
 WB_API uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len);
 
 typedef enum wb_names_kind {
     WB_NAMES_NATIVE = 0, /* names in the files */
-    /* empty for tensors without one; all experts of a layer share one name */
+    /*
+     * canonical names; empty for a tensor without one. Experts that are stored separately all have
+     * the name of the tensor of all experts
+     */
     WB_NAMES_CANONICAL = 1
 } wb_names_kind;
 
 /*
- * Returns the names of all tensors at once: the name of tensor i < wb_tensor_count is the
- * `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i], followed by a NUL. There are
- * wb_tensor_count + 1 offsets. Borrowed until wb_close.
+ * Returns the names of all tensors at once. The name of tensor i < wb_tensor_count begins at
+ * (*bytes)[(*offsets)[i]] and ends with NUL, which is the last byte before the next name. There are
+ * wb_tensor_count + 1 offsets; the last one is the end of the last name. Both arrays are borrowed
+ * until wb_close.
  */
 WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char **bytes,
                                  const uint64_t **offsets, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns the stored bytes of a tensor without a copy. The address may be unaligned for the dtype.
- * Borrowed until wb_close. UNSUPPORTED in READ mode, for sources that cannot be mapped, for tensors
- * whose `storing` is not 0 (use wb_tensor_read), and for tensors of several parts (use the parts).
+ * Returns the address of the stored bytes of a tensor, without a copy. The address may be unaligned
+ * for the dtype. Borrowed until wb_close. UNSUPPORTED if the model was opened with WB_ACCESS_READ,
+ * for sources that cannot be mapped, for tensors whose `storing` is not 0 (use wb_tensor_read), and
+ * for tensors of several parts (call it for each part).
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* The indices start, start + step, … of one dimension, `count` of them. */
+/* A selection of `count` indices of one dimension: start, start + step, start + 2 * step, … */
 typedef struct wb_axis {
     uint64_t start;
     uint64_t count;
-    int64_t step;  /* not 0, negative for reverse order; ignored if count is at most 1 */
-    uint32_t drop; /* 1: a single index, and the result does not have this dimension */
+    int64_t step;  /* not 0; negative for reverse order; ignored if count is at most 1 */
+    uint32_t drop; /* 1: count is 1, and the result does not have this dimension */
     uint32_t reserved;
 } wb_axis;
 
-/* The part of a tensor to read. */
+/* The elements of a tensor to read: those that `axes` select, or some of them. */
 typedef struct wb_slice {
     size_t size;         /* sizeof(wb_slice) */
-    uint32_t rank;       /* rank of the tensor; 0: no axes, the whole tensor */
-    const wb_axis *axes; /* `rank` axes */
-    uint64_t first;      /* first element to read, in row-major order of the selected elements */
-    uint64_t count;      /* number of elements to read; UINT64_MAX: all that remain */
+    uint32_t rank;       /* rank of the tensor; 0: all elements are selected */
+    const wb_axis *axes; /* one wb_axis for each of the `rank` dimensions */
+    uint64_t first;      /* number of selected elements to skip, in row-major order */
+    uint64_t count;      /* number of elements to read; UINT64_MAX: all after `first` */
 } wb_slice;
 #define WB_SLICE_INIT WB_INIT(wb_slice)
 
 /*
- * Parses a slice in NumPy's notation ("0:4,:,::2", "-1", "..., 3") for a tensor of this shape.
+ * Parses a slice in NumPy's notation ("0:4,:,::2", "-1", "..., 3") for a tensor of this shape. See
+ * https://numpy.org/doc/stable/user/basics.indexing.html.
  *
  * axes  array of `rank` axes, filled in
  *
- * ARGUMENT, with a message, if the text is not a slice or exceeds the shape.
- * https://numpy.org/doc/stable/user/basics.indexing.html
+ * ARGUMENT, with a message, if the text is not a slice or an index is outside the shape.
  */
 WB_API wb_status wb_slice_parse(const char *text, size_t len, const uint64_t *shape, uint32_t rank,
                                 wb_axis *axes, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Computes the number of elements and bytes of the result of wb_tensor_read. `bytes` counts whole
- * bytes; UNSUPPORTED if the dtype has less than 8 bits and the result would not fill its last byte.
+ * Computes the number of elements and of bytes that wb_tensor_read stores for the same `slice` and
+ * `dtype`. UNSUPPORTED if the dtype has less than 8 bits and the result would not fill its last
+ * byte.
  */
 WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, const wb_slice *slice,
                                      int32_t dtype, uint64_t *elements, uint64_t *bytes,
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
- * Reads a tensor, or a slice of it, into the caller's memory, converted to `dtype` and to
- * little-endian. Slices of block types (wb_dtype_info.block_size) must consist of whole blocks.
+ * Reads a tensor, or a slice of it, into the caller's memory, converted to `dtype`, row-major and
+ * little-endian.
  *
  * slice  NULL: the whole tensor
- * dtype  a wb_dtype, or -1 for the stored one. Conversions round to nearest, ties to even. Values
- *        beyond the range of a float become infinity, or NaN if the type has no infinity; integers
- *        and booleans saturate, and NaN becomes 0. Quantized values are decoded to F32 first. With
- *        -1 quantized values are returned as stored, in whole blocks only (UNSUPPORTED otherwise)
+ * dtype  a wb_dtype, or -1 for the stored dtype. Conversions round to nearest, ties to even. Values
+ *        outside the range of a floating-point dtype become infinity, or NaN if the dtype has no
+ *        infinity. Values outside the range of an integer or boolean become the nearest value in
+ *        the range, and NaN becomes 0. Quantized values are first decoded to F32. With -1 they are
+ *        returned as stored, and a slice must consist of whole blocks (UNSUPPORTED otherwise)
  * dst    `size` bytes, at least the number from wb_tensor_read_size; may be unaligned
  *
- * If a file ends early, WB_ERROR_IO has the offset. Safe on a file that changes, except in MAP
- * mode. Uses at most 3 MiB of memory in addition to dst, with two exceptions that are read into
- * memory whole: tensors stored column-major or transposed (AWQ, GPTQ), and compressed tensors that
- * are read backwards. Transposed and compressed tensors are cached until others replace them or the
- * model is closed. Compressed data is decompressed in order, continuing from the end of the
- * previous call; its checksum is verified at the end, and damage is reported as WB_ERROR_FORMAT.
+ * IO, with the offset, if a file ends early. A file may change or be truncated during the call,
+ * unless the model was opened with WB_ACCESS_MAP.
+ *
+ * Uses at most 3 MiB of memory in addition to dst, except for tensors that are read into memory as
+ * a whole: tensors stored column-major or transposed (AWQ, GPTQ), and compressed tensors that are
+ * read backwards. Transposed and compressed tensors stay in a cache until others replace them or
+ * the model is closed. Compressed data is decompressed in order, from the place where the previous
+ * call stopped. FORMAT if it is damaged; its checksum is verified when the end is reached.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,

@@ -12,11 +12,13 @@ extern "C" {
 #endif
 
 /*
- * A writer is used in four steps: declare all metadata and tensors; plan, which computes the layout
- * of all files; begin, which checks the free space and creates temporary files; then write the
- * bytes of the tensors, in any order and from any threads. wb_writer_commit makes the complete
- * result visible. If any step fails, or the process ends before the commit, existing files stay
- * unchanged.
+ * A writer of a model. It is used in five steps:
+ *   1. declare all metadata and tensors
+ *   2. wb_writer_plan computes the layout of all files
+ *   3. wb_writer_begin checks the free space and creates temporary files
+ *   4. write the bytes of the tensors, in any order and from any threads
+ *   5. wb_writer_commit gives the complete files their final names
+ * If any step fails, or the process ends before the commit, existing files stay unchanged.
  *
  *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
  *     wb_writer_create(&options, &writer, &error);
@@ -38,15 +40,16 @@ typedef struct wb_writer wb_writer;
  */
 #define WB_WRITE_BIG_ENDIAN 2u
 /*
- * safetensors: align each tensor to `alignment`. The format permits no gaps: they are filled with
- * U8 tensors named "__padding__.N".
+ * safetensors: align each tensor to wb_writer_options.alignment. The format permits no gaps between
+ * tensors, so U8 tensors "__padding__.N" fill them.
  */
 #define WB_WRITE_ALIGN_TENSORS 4u
-/* safetensors: the path is a directory that does not exist yet. */
+/* safetensors: the path is that of a directory that does not exist yet. */
 #define WB_WRITE_FOLDER 8u
 /*
- * ollama: the first published blob format, of February 2026: one blob for all experts of a layer
- * and one for its shared experts, without metadata if they are quantized. The bit 32 is reserved.
+ * ollama: write the blob format of February 2026, which is the first published one. It has one blob
+ * for all experts of a layer and one for its shared experts. These blobs have no metadata if they
+ * are quantized. The flag 32 is reserved.
  */
 #define WB_WRITE_FEB2026 16u
 typedef struct wb_writer_options {
@@ -54,38 +57,39 @@ typedef struct wb_writer_options {
     const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     /*
-     * bytes, a power of two from 8 on. safetensors: alignment of the data [8]; GGUF: of each tensor
-     * [general.alignment, or 32]; npz: of each array [none]
+     * in bytes, a power of two of at least 8; 0: the default, in brackets. safetensors: alignment
+     * of the data [8]; GGUF: of each tensor [general.alignment, or 32]; npz: of each array [none]
      */
     uint64_t alignment;
-    /* limit of tensor bytes in a file; a larger tensor gets its own file; 0: no limit */
+    /* limit of tensor bytes in a file; a tensor above it gets a file of its own; 0: no limit */
     uint64_t max_file_bytes;
     uint64_t max_file_tensors; /* limit of tensors in a file; 0: no limit */
     /*
-     * a model whose files must not be overwritten and must be unchanged at the commit; borrowed
-     * until wb_writer_free; NULL: none
+     * a model whose files the writer does not overwrite, and which must be unchanged at the commit;
+     * borrowed until wb_writer_free; NULL: none
      */
     const wb_model *source;
     /*
-     * ollama: directory with manifests and blobs, NULL: the default store, as for wb_open; copied
+     * ollama: directory with manifests and blobs; NULL: the default store (wb_open_options.store);
+     * copied
      */
     const char *store;
     const wb_limits *limits;       /* limits of headers; NULL: wb_limits_default */
-    const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     /*
-     * Reports the progress of wb_writer_commit, which writes all bytes to the disk. The commit can
-     * be cancelled until the first file has its final name. Called by the thread that commits;
-     * NULL: none; copied.
+     * Receives the progress of wb_writer_commit, which flushes all bytes to the disk. It can cancel
+     * the commit until the first file has its final name. Called by the thread that commits; NULL:
+     * none; copied.
      */
     const wb_progress *progress;
 } wb_writer_options;
 #define WB_WRITER_OPTIONS_INIT WB_INIT(wb_writer_options)
 
-/* writer: owned, release with wb_writer_free */
+/* Creates a writer. *writer is owned, release with wb_writer_free. */
 WB_API wb_status wb_writer_create(const wb_writer_options *options, wb_writer **writer,
                                   wb_error *error) WB_MUST_CHECK;
 
-/* Frees a writer and removes temporary files if it was not committed. NULL is ignored. */
+/* Frees a writer. Removes its temporary files if it was not committed. NULL is ignored. */
 WB_API void wb_writer_free(wb_writer *writer);
 
 /* A metadata value. */
@@ -93,30 +97,31 @@ typedef struct wb_value {
     size_t size; /* sizeof(wb_value) */
     wb_meta_type type;
     /*
-     * bits of the number, or of each number of an array: 8, 16, 32 or 64; of FLOAT 32 or 64; 0: 64
+     * size of the number, or of each number of an array, in bits: 8, 16, 32 or 64; for FLOAT 32 or
+     * 64; 0: 64
      */
     uint32_t bits;
     wb_meta_type element; /* ARRAY: type of the elements */
     uint32_t reserved;
-    uint64_t number;  /* UINT; INT in two's complement; BOOL 0 or 1 */
-    double real;      /* FLOAT */
-    const char *text; /* STRING */
+    uint64_t number;  /* UINT: the value; INT: the value in two's complement; BOOL: 0 or 1 */
+    double real;      /* FLOAT: the value */
+    const char *text; /* STRING: the value */
     size_t text_len;
-    uint64_t count; /* ARRAY: elements */
+    uint64_t count; /* ARRAY: number of elements */
     /*
-     * ARRAY: the elements. Numbers in native byte order; BOOL one byte each; STRING const char *
-     * each; ARRAY wb_value each
+     * ARRAY: the elements. Numbers are in native byte order. BOOL: one byte each; STRING: a const
+     * char * each; ARRAY: a wb_value each
      */
     const void *items;
-    const size_t *lens; /* lengths of STRINGs; NULL: strlen */
+    const size_t *lens; /* ARRAY of STRING: the length of each string; NULL: strlen of each */
 } wb_value;
 #define WB_VALUE_INIT WB_INIT(wb_value)
 
 /*
- * Sets a metadata entry. Entries are written in the order of their first setting. safetensors
- * supports strings only. The writer adds the keys of split GGUF files and index files itself:
- * split.no, split.count and split.tensors.count of GGUF are ignored. Copies everything. ARGUMENT if
- * the value is invalid, and after wb_writer_plan.
+ * Set a metadata entry. Entries are written in the order in which they were first set. safetensors
+ * supports only strings. For GGUF the keys split.no, split.count and split.tensors.count are
+ * ignored, because the writer itself computes them for split files. Key and value are copied.
+ * ARGUMENT if the value is invalid, and after wb_writer_plan.
  */
 WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
                                const wb_value *value, wb_error *error) WB_MUST_CHECK;
@@ -124,7 +129,7 @@ WB_API wb_status wb_writer_set_string(wb_writer *writer, const char *key, size_t
                                       const char *value, size_t value_len,
                                       wb_error *error) WB_MUST_CHECK;
 
-/* As wb_writer_set with entry `index` of a model: copies its key and value unchanged. */
+/* Sets a metadata entry to an unchanged copy of the entry `index` of `model`. */
 WB_API wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t index,
                                      wb_error *error) WB_MUST_CHECK;
 
@@ -132,18 +137,19 @@ WB_API wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, u
  * Declares a tensor.
  *
  * shape   `rank` dimensions, outermost first
- * index   set to the index of the tensor, counted from 0, for the functions below; may be NULL
+ * index   set to the index of the tensor for the functions below, counted from 0; may be NULL
  *
- * ARGUMENT if the name is already used, or if the dtype cannot have this shape.
+ * ARGUMENT if the name is already used, or if a tensor of this dtype cannot have this shape.
  */
 WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, int32_t dtype,
                                const uint64_t *shape, uint32_t rank, uint64_t *index,
                                wb_error *error) WB_MUST_CHECK;
 
 /*
- * ollama: declares that a tensor, added before, is the packed values of a quantized weight, which
- * becomes part of its blob: for example "int4" with groups of 64. The parts are named NAME.weight,
- * NAME.weight.scale, NAME.weight.bias and NAME.weight.global_scale.
+ * ollama: declares that the tensor `index` contains the packed values of a quantized weight. The
+ * metadata of its blob then contains the type and group size, for example "int4" and 64. All parts
+ * of the weight are tensors with these names: NAME.weight, NAME.weight.scale, NAME.weight.bias and
+ * NAME.weight.global_scale.
  *
  * type  "int4", "int8", "mxfp4", "mxfp8" or "nvfp4"
  */
@@ -151,18 +157,19 @@ WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const 
                                        uint32_t group_size, wb_error *error) WB_MUST_CHECK;
 
 /*
- * gguf, ollama: the result is an unchanged copy of the only file of `model`, a GGUF file; the file
- * system shares the data if it can. No tensors are declared; metadata is what Ollama stores in
- * separate layers. The model is borrowed until wb_writer_free. ARGUMENT for models of several files
- * or formats other than GGUF.
+ * gguf, ollama: makes the result an unchanged copy of the only file of `model`, a GGUF file. The
+ * copy shares its data with the file if the file system supports this. No tensors may be declared.
+ * Metadata that is set becomes the separate layers of an Ollama model (template, parameters, …).
+ * The model is borrowed until wb_writer_free. ARGUMENT for models of several files or of formats
+ * other than GGUF.
  */
 WB_API wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model,
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
- * Adds a sidecar file such as config.json to the directory or store: n bytes, copied now, or the
- * file at `path`, read when the result is written. ARGUMENT if the name is not a valid file name or
- * is already used.
+ * Add a sidecar file such as config.json to the directory or store. wb_writer_add_bytes copies its
+ * n bytes during the call. wb_writer_add_file copies the file at `path` when the result is written.
+ * ARGUMENT if the name is not a valid file name or is already used.
  */
 WB_API wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes,
                                      size_t n, wb_error *error) WB_MUST_CHECK;
@@ -172,74 +179,81 @@ WB_API wb_status wb_writer_add_file(wb_writer *writer, const char *name, const c
 /*
  * Computes the layout of all files, without access to the disk. Nothing can be declared afterwards.
  *
- * path  path of the file, NULL for wb_writer_begin_fd. If several files are needed, they are in the
- *       same directory and are named as by Hugging Face or gguf-split:
- *       NAME-00001-of-00003.safetensors with NAME.safetensors.index.json, or
- *       NAME-00001-of-00003.gguf. mlx: a directory that does not exist yet. ollama: the name of the
- *       model, as in wb_open
+ * path  path of the file; NULL for wb_writer_begin_fd. mlx, and safetensors with WB_WRITE_FOLDER:
+ *       path of a directory that does not exist yet. ollama: the name of the model, as in wb_open.
+ *       If several files are needed, they are in the directory of the file and have the names that
+ *       Hugging Face or gguf-split uses: NAME-00001-of-00003.safetensors with
+ *       NAME.safetensors.index.json, or NAME-00001-of-00003.gguf
  *
  * UNSUPPORTED if the format cannot represent something, LIMIT if a header is too large.
  */
 WB_API wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error) WB_MUST_CHECK;
 
-/* The planned files and tensors. Strings are borrowed until wb_writer_free. */
+/* Describe the planned files and tensors. Strings are borrowed until wb_writer_free. */
 WB_API uint64_t wb_writer_file_count(const wb_writer *writer);
 WB_API wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *file,
                                    wb_error *error) WB_MUST_CHECK;
 WB_API wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
                                      wb_error *error) WB_MUST_CHECK;
 
-/* Returns the tensor at a position in the order of the files and of the bytes in them. */
+/* Returns the index of the tensor at `position` in the order of all bytes of the result. */
 WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *index,
                                  wb_error *error) WB_MUST_CHECK;
 
 /*
- * Checks whether the planned files can be written to their path and whether there is enough free
- * space, and creates nothing. wb_writer_begin refuses the same for the same reasons. It can still
- * fail for reasons that appear later, such as a disk error or another process that writes there.
+ * Checks, without creating anything, whether the planned files can be written to their path and
+ * whether there is enough free space. wb_writer_begin makes the same checks. It can still fail
+ * after a successful check, for example because of a disk error or because another process writes
+ * there.
  */
 WB_API wb_status wb_writer_check(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
 /*
  * Begins to write the planned files: checks free space and permissions, and creates temporary
- * files. A replaced file keeps its permissions; if the path is a symbolic link, its target is
- * replaced. A pipe or device is written directly, as by wb_writer_begin_fd. Several files never
- * replace existing ones. ARGUMENT if an output is a file of wb_writer_options.source.
+ * files. A single file replaces an existing file at the commit and gets its permissions; if the
+ * path is a symbolic link, its target is replaced. Several files in an existing directory never
+ * replace existing files. A pipe or device is written directly, as by wb_writer_begin_fd. ARGUMENT
+ * if an output is a file of wb_writer_options.source.
  */
 WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
 /*
- * As wb_writer_begin, for a file descriptor, which stays the caller's. Bytes must be written in the
- * order of wb_writer_order. `label` names the descriptor in messages. For one file only; plans it
- * if wb_writer_plan was not called.
+ * Begins to write the only planned file to a file descriptor, which the caller keeps and closes.
+ * Calls wb_writer_plan if the caller did not. The bytes must be written in the order of
+ * wb_writer_order. `label` names the descriptor in messages.
  */
 WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label,
                                     wb_error *error) WB_MUST_CHECK;
 
 /*
- * Writes n bytes of a tensor, little-endian, at its byte `offset`. Thread-safe. For big-endian
- * files the bytes must be whole elements or blocks. ARGUMENT if bytes were written before or are
- * beyond the tensor. After any other failure the writer cannot be used any more.
+ * Writes n bytes of a tensor, from byte `offset` of the tensor on. Numbers in the bytes are
+ * little-endian. For big-endian files the bytes must be whole elements or blocks. ARGUMENT if some
+ * of these bytes were written before or are outside the tensor. After any other failure the writer
+ * cannot be used any more. Thread-safe.
  */
 WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
                                const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Writes a complete tensor by copying the stored bytes of a tensor of another model, within the
- * file system if it supports that. dtype and size must be equal. Parts of a tensor are copied
- * separately. Thread-safe.
+ * Writes a complete tensor: copies the stored bytes of tensor `tensor` of `model`, inside the file
+ * system if it supports this. dtype and size of both tensors must be equal. If the source has
+ * several parts, each part is copied by a call of its own. Thread-safe.
  */
 WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model,
                                 uint64_t tensor, wb_error *error) WB_MUST_CHECK;
 
-/* As wb_writer_copy, to byte `offset` of a larger tensor: one expert of several in one tensor. */
+/*
+ * Copies like wb_writer_copy, but to byte `offset` of a larger tensor, for example one expert into
+ * the tensor of all experts.
+ */
 WB_API wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t offset,
                                      const wb_model *model, uint64_t tensor,
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
- * Writes everything to the disk and makes the result visible. ARGUMENT, without any effect, if
- * bytes are missing. After any other failure, including CANCELLED, the former files still exist.
+ * Flushes all files to the disk and gives them their final names. ARGUMENT, without any effect, if
+ * bytes of a tensor are missing. After any other failure, including CANCELLED, the former files
+ * still exist.
  */
 WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 

@@ -1,9 +1,12 @@
 #include "arch/canonical_names.h"
 
-/* The stacks of experts that the pass over the tensors has found. */
+/*
+ * The stacks found so far. The parts of a stack are the separately stored experts that share one
+ * canonical name.
+ */
 typedef struct stacking {
-    uint32_t *next;   /* previous part of the same stack; WB__NO_TENSOR at the end */
-    uint32_t *expert; /* expert number of each tensor */
+    uint32_t *next;   /* next part of the same stack, by tensor number; WB__NO_TENSOR at the end */
+    uint32_t *expert; /* expert number, by tensor number */
     size_t count;     /* number of tensors */
     size_t stacks;
     size_t parts;
@@ -79,8 +82,8 @@ static bool add_part(wb__names *names, stacking *stack, wb__name_entry *entry, u
     if (!start_stacking(names, stack))
         return false;
     /*
-     * The parts of a stacked tensor are a linked list. A part is inserted after the first one, so
-     * the order of the list is: first, last, …, second.
+     * The parts of a stack are a linked list. Each new part is inserted after the first one, so the
+     * order of the list is: first, last, …, second.
      */
     stack->expert[tensor] = expert;
     stack->next[tensor] = WB__NO_TENSOR;
@@ -176,7 +179,7 @@ static bool are_alike(const wb__names *names, uint32_t a, uint32_t b)
                       memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0);
 }
 
-/* Computes the kind of `count` stacked tensors of kind `of`. */
+/* Sets *kind to the kind (type and shape) of `count` stacked tensors of kind `of`. */
 static bool stack_kind(wb__names *names, const wb__kind *of, uint32_t count, wb__kind *kind)
 {
     *kind = *of;
@@ -193,7 +196,8 @@ static bool stack_kind(wb__names *names, const wb__kind *of, uint32_t count, wb_
 }
 
 /*
- * Sorts the parts of a stack by expert; false if a part is missing, duplicate or of another kind.
+ * Writes the parts of a stack to `parts`, in order of their experts. Returns false if an expert is
+ * missing or has two parts, or if the parts differ in type or shape.
  */
 static bool order_parts(const wb__names *names, const stacking *stack, const wb__name_entry *entry,
                         uint32_t *parts)

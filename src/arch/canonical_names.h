@@ -1,10 +1,12 @@
 /*
- * arch/canonical_names.h: maps a model's tensors to canonical names.
+ * arch/canonical_names.h: maps a model's tensors to canonical names, which are the same for all
+ * file formats.
  *
  * One pass parses each tensor name and looks the name up once (name_pattern.h). The result is a
  * list with one entry per canonical name of the model, and a hash table of the entries. Experts
- * that are stored as separate tensors share one entry. They form a view (one tensor with a part per
- * expert) if all experts from 0 on exist and have the same shape and type.
+ * that are stored as separate tensors are the parts of a stack and share one entry. A stack becomes
+ * a view (one tensor with all parts) if no expert from 0 on is missing and all parts have the same
+ * shape and type.
  */
 #ifndef WB_ARCH_CANONICAL_NAMES_H
 #define WB_ARCH_CANONICAL_NAMES_H
@@ -19,15 +21,15 @@ typedef struct wb__name_entry {
     const wb__rule *rule;
     uint32_t len;
     uint32_t hash;
-    uint32_t first;   /* tensor number; for a stack of experts, the part found first */
-    uint32_t view;    /* index of the view; WB__NO_ENTRY: not a stack, or an incomplete one */
-    uint32_t experts; /* number of parts of a stack found; 0: not a stack */
+    uint32_t first;   /* number of the tensor; for a stack, of the part found first */
+    uint32_t view;    /* index in `views`; WB__NO_ENTRY: not a stack, or a stack without view */
+    uint32_t experts; /* number of parts found in the stack; 0: not a stack */
     uint16_t layer;
     uint8_t suffix;
     uint8_t spelt;
 } wb__name_entry;
 
-/* Separately stored experts as one tensor. */
+/* View of a stack: separately stored experts as one tensor. */
 typedef struct wb__expert_view {
     const char *name; /* canonical name */
     size_t name_len;
@@ -44,7 +46,7 @@ typedef struct wb__names {
     wb__rule_table rules;
     wb__list entries; /* list of wb__name_entry, in tensor order */
     uint32_t *of;     /* index of each tensor's entry, or WB__NO_ENTRY */
-    uint32_t *slots;  /* entry index + 1; 0: free */
+    uint32_t *slots;  /* hash table by canonical name: entry index + 1; 0: free */
     size_t slot_count;
     wb__expert_view *views;
     size_t view_count;
@@ -57,8 +59,8 @@ typedef struct wb__names {
 } wb__names;
 
 /*
- * Maps all tensors. Fails only with WB_ERROR_MEMORY. Release with wb__names_free, also after a
- * failure.
+ * Maps all tensors. Fails only with WB_ERROR_MEMORY. Release `names` with wb__names_free, also
+ * after a failure.
  */
 wb_status wb__names_make(wb__names *names, wb__context *context, const wb__family *family,
                          const wb__table *table, const wb__tensors *tensors);
@@ -73,17 +75,18 @@ static inline const wb__name_entry *wb__names_at(const wb__names *names, size_t 
 const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical);
 
 /*
- * Returns the kind of the tensor with this number; for a packed tensor, that of the joined tensor.
+ * Returns the kind (type and shape) of a tensor. For a packed tensor (model/packed.h), it is the
+ * kind of the joined tensor.
  */
 const wb__kind *wb__names_kind(const wb__names *names, uint64_t number);
 
 /*
- * Returns the kind of the token embedding [tokens, dim]; BERT has a different canonical name for
- * the embedding. NULL if there is no such matrix.
+ * Returns the kind of the token embedding, a matrix [tokens, dim], or NULL if there is none. Also
+ * finds the embedding of BERT, which has another canonical name.
  */
 const wb__kind *wb__names_embedding(const wb__names *names);
 
-/* Returns the entry of a tensor, or NULL. */
+/* Returns the entry of a tensor, or NULL if the tensor has none. */
 static inline const wb__name_entry *wb__names_of(const wb__names *names, uint64_t number)
 {
     return names->of[number] == WB__NO_ENTRY ? NULL : wb__names_at(names, names->of[number]);

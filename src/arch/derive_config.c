@@ -1,7 +1,7 @@
 /*
- * Derives the config under the keys of the other format (GGUF or config.json), one fact per row.
- * llama.cpp's convert_hf_to_gguf.py and gguf-py/gguf/constants.py define which keys its converter
- * writes.
+ * Derives the config under the keys of the other format: GGUF keys for a model with config.json,
+ * config.json keys for a GGUF model. The tables contain one fact per row. The GGUF keys are those
+ * that llama.cpp's converter writes (convert_hf_to_gguf.py, gguf-py/gguf/constants.py).
  */
 #include <math.h>
 #include <stdio.h>
@@ -58,12 +58,15 @@ static const struct {
     {"encoder.mels_count", "num_mel_bins", WB_CONFIG_N_MELS, ENCODER},
 };
 
-/* Number type that llama.cpp requires; llama.cpp rejects a file with any other type. */
+/*
+ * Type of a derived GGUF value: as in config.json, floating-point or integer. llama.cpp rejects a
+ * file whose value has another type.
+ */
 typedef enum wanted { AS_SAID, AS_REAL, AS_COUNT } wanted;
 
 /*
- * Facts that are not fields of wb_config. `json` is the key to derive, `paths` are searched in
- * config.json.
+ * Facts that are not fields of wb_config. For a GGUF model, `key` is read and `json` is derived.
+ * Otherwise, `paths` are searched in config.json and `key` is derived.
  */
 static const struct {
     const char *key;
@@ -97,7 +100,10 @@ static const struct {
     {"attention.causal", "is_decoder", "is_decoder", AS_SAID},
 };
 
-/* Ids of special tokens and other tokenizer settings, with their names in config.json. */
+/*
+ * Ids of special tokens and other tokenizer settings: the GGUF key, and the name in config.json or
+ * tokenizer_config.json.
+ */
 static const struct {
     const char *key;
     const char *path;
@@ -136,7 +142,7 @@ static void tell_field(wb__deriver *teller, const char *key, uint32_t field)
     default:
         wb__derive_bool(teller, key,
                         *(const uint32_t *)member !=
-                            0); /* the member is a boolean, because no row has another kind here */
+                            0); /* a boolean, because `pairs` has no text or layout fields */
     }
 }
 
@@ -146,8 +152,8 @@ static void prefixed(const wb__deriver *teller, const char *key, char *out, size
 }
 
 /*
- * Returns the number of rotated dimensions per head. For Phi 3, config.json may specify a fraction;
- * a result of 0 is ignored.
+ * Returns the number of dimensions per head that RoPE rotates: all of them, except that config.json
+ * of Phi 3 may specify a fraction. A fraction that results in 0 dimensions is ignored.
  */
 static uint64_t rotated(const wb__deriver *teller)
 {
@@ -242,7 +248,7 @@ static void tell_family(wb__deriver *teller)
         return;
     const char *rest = family->model_types;
     if (teller->by_key) {
-        (void)wb__spelling_next(&rest, &first); /* every family has at least one name */
+        (void)wb__spelling_next(&rest, &first); /* every family has at least one model_type */
         (void)snprintf(type, sizeof type, "%.*s", (int)first.len, first.ptr);
         wb__derive_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
         wb__derive_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
@@ -262,8 +268,8 @@ static void tell_family(wb__deriver *teller)
 }
 
 /*
- * Derives the type of most values, as llama.cpp's file type number or as torch_dtype of
- * config.json.
+ * Derives the data type of most matrix elements: general.file_type (llama.cpp's number) or
+ * torch_dtype (name in config.json). Only F32, F16 and BF16 are derived.
  */
 static void tell_dtype(wb__deriver *teller)
 {

@@ -72,7 +72,10 @@ void wb__derive_fact(wb__deriver *teller, const char *key, const wb__fact *fact)
     }
 }
 
-/* Array offsets are relative to a file's header, so each array gets a file entry of its own. */
+/*
+ * The offset of a metadata array is relative to the header of its file. Each derived array
+ * therefore gets its own file entry in the catalog, whose header is the array.
+ */
 static void tell_array(wb__deriver *teller, const char *key, const void *bytes, wb__array *array)
 {
     wb__meta entry = {.type = WB_META_ARRAY};
@@ -163,7 +166,7 @@ static void tell_number_array(wb__deriver *teller, const char *key, const wb__tr
                        64);
 }
 
-/* Derives an array whose elements have one type; other arrays are ignored. */
+/* Derives an array of strings or an array of numbers. Other arrays are ignored. */
 static void tell_json_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                             wb__node list)
 {
@@ -188,7 +191,10 @@ static void tell_json_array(wb__deriver *teller, const char *key, const wb__tree
         tell_number_array(teller, key, tree, list, count, reals > 0, negatives > 0);
 }
 
-/* Derives the members of an object; key[0 … n) contains the names of the enclosing objects. */
+/*
+ * Derives the members of an object. key[0 … n) contains the names of the enclosing objects, each
+ * followed by a dot.
+ */
 static void tell_members(wb__deriver *teller, const wb__tree *tree, wb__node object, char *key,
                          size_t n, unsigned nesting)
 {
@@ -202,7 +208,7 @@ static void tell_members(wb__deriver *teller, const wb__tree *tree, wb__node obj
         memcpy(key + n, text.ptr, text.len);
         key[n + text.len] = '\0';
         switch (wb__tree_type(tree, name + 1)) {
-        case WB__JSON_OBJECT: /* tokens are derived by wb__derive_tokenizer */
+        case WB__JSON_OBJECT: /* added_tokens_decoder: see wb__derive_tokenizer */
             if (nesting < MAX_NESTING && !wb__str_equal(text, WB__STR("added_tokens_decoder"))) {
                 key[n + text.len] = '.';
                 tell_members(teller, tree, name + 1, key, n + text.len + 1, nesting + 1);

@@ -37,27 +37,31 @@ void wb__derive_bool(wb__deriver *teller, const char *key, bool value);
 void wb__derive_text(wb__deriver *teller, const char *key, wb__str value);
 void wb__derive_fact(wb__deriver *teller, const char *key, const wb__fact *fact);
 
-/* Derive arrays. The data must live as long as `into`; numbers are little-endian. */
+/* Derive an array. The data must live as long as teller->into. Numbers are little-endian. */
 void wb__derive_numbers(wb__deriver *teller, const char *key, const void *bytes, uint64_t count,
                         wb_meta_type type, uint8_t bits);
 void wb__derive_strings(wb__deriver *teller, const char *key, const wb__strings *strings);
 
 /* ---- sources of derived metadata ---- */
 
-/* Derives the scalars of a JSON file under their names; nested members as "rope_scaling.factor". */
+/*
+ * Derives the scalars and arrays of a JSON file under their names. The name of a nested member is
+ * its path, such as "rope_scaling.factor".
+ */
 void wb__derive_json(wb__deriver *teller, const wb__tree *tree);
 
 /* Derives the config under GGUF keys, or under config.json names for a GGUF model. */
 void wb__derive_config(wb__deriver *teller);
 
-/* Derives the tokenizer, which must live as long as `into`. */
+/* Derives the tokenizer, which must live as long as teller->into. */
 void wb__derive_tokenizer(wb__deriver *teller, const wb__tokenizer *tokenizer);
 
 /* Derives sampling parameters under the keys that llama.cpp reads. */
 void wb__derive_generation(wb__deriver *teller, const wb__tree *generation);
 
 /*
- * Derives the chat template from tokenizer_config.json, else from `file` (chat template file text).
+ * Derives the chat template: the one in tokenizer_config.json or, if there is none, `file`, the
+ * text of a chat template file.
  */
 void wb__derive_templates(wb__deriver *teller, const wb__tree *tokenizer_config, wb__str file);
 

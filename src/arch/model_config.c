@@ -67,7 +67,10 @@ static void read_files(const maker *m)
 
 /* ---- sliding windows, which files specify in several ways ---- */
 
-/* Returns the position (from 1) of the first full-attention layer; 0 if unknown or the first. */
+/*
+ * Returns the number of the first full-attention layer in layer_types, counted from 1. Returns 0 if
+ * there is none or if it is layer 1.
+ */
 static uint64_t pattern_of_layer_types(const wb__facts *facts)
 {
     const wb__tree *tree = facts->config;
@@ -92,7 +95,7 @@ static void read_window(const maker *m)
     wb__fact used = wb__fact_by_path(m->facts, "use_sliding_window");
     wb__fact window = wb__fact_by_path(m->facts, "sliding_window");
     bool off = used.type == WB__FACT_BOOL && used.number == 0;
-    /* A window of null explicitly means no window; it differs from a missing key. */
+    /* An explicit null means that there is no window. A missing key means that it is unknown. */
     if (!m->by_key && (off || window.type == WB__FACT_NULL))
         set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
     uint64_t pattern = pattern_of_layer_types(m->facts);
@@ -117,8 +120,7 @@ static void set_default(const maker *m, const wb__config_default *row)
     case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
     case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
     default:
-        /* the member is a 32-bit boolean, because no other kind of field with this size has a
-         * default */
+        /* a boolean, because text and layout fields have no defaults */
         *(uint32_t *)member(m, row->field) = (uint32_t)row->value;
     }
     config->origin[row->field] = WB_ORIGIN_DEFAULT;
@@ -161,7 +163,7 @@ static void derive_axis(const maker *m, int field, const wb__kind *kind, uint32_
         set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
 }
 
-/* Sets a field to a dimension of the named tensor, if its rank matches. */
+/* Sets a field to a dimension of the named tensor, if the field is unknown and the rank matches. */
 static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {
@@ -236,7 +238,7 @@ static void derive_heads(const maker *m)
     derive_product(m, WB_CONFIG_KV_DIM, config->n_kv_heads, config->head_dim);
 }
 
-/* A missing output matrix in GGUF means that it is tied to the embedding. */
+/* A missing output matrix means that the output is tied to the embedding. */
 static void derive_tie(const maker *m)
 {
     bool has_head = m->family != NULL && !(m->family->flags & WB__FAMILY_NO_HEAD);
@@ -248,7 +250,8 @@ static void derive_tie(const maker *m)
 }
 
 /*
- * Files do not specify row order and norm offset: they follow from the naming style of the tensors.
+ * Files specify neither row order nor norm offset. Both follow from the naming style of the
+ * tensors.
  */
 static void derive_layout(const maker *m)
 {
@@ -287,7 +290,7 @@ static void count_packing(packing_count *counts, size_t n, uint32_t bits, uint32
     }
 }
 
-/* Derives bits and group size used by most values, if the files do not specify them. */
+/* Derives the bits and group size of most values, if the files do not specify them. */
 static void derive_packing(const maker *m)
 {
     packing_count counts[32] = {{0}};
@@ -327,7 +330,7 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
     }
     if (facts->config == NULL)
         return WB__STR("");
-    /* For multimodal models, use the language model. */
+    /* text_config describes the language model of a multimodal model, so it comes first. */
     static const char *const paths[] = {"text_config/model_type", "model_type"};
     wb__str said = WB__STR("");
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {

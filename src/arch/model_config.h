@@ -12,8 +12,8 @@
 #include "weighbridge/config.h"
 
 /*
- * Returns the architecture that the files specify, or an empty string. *family is NULL if it is
- * unknown.
+ * Returns the architecture that the files specify, or an empty string. Sets *family to its family,
+ * or to NULL if that is unknown.
  */
 wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family);
 

@@ -26,32 +26,34 @@ typedef struct wb__fact {
 typedef struct wb__facts {
     /*
      * Looks up a key-value entry; returns false if there is none. For an array of integers (values
-     * per layer), *fact is the largest element. NULL if there is no key-value metadata.
+     * per layer), *fact is the largest element. The pointer is NULL if the model has no key-value
+     * metadata.
      */
     bool (*key_value)(void *ctx, wb__str key, wb__fact *fact);
     void *ctx;
     const wb__tree *config; /* config.json; NULL if there is none */
 } wb__facts;
 
-/* Returns the value of a node; type NONE for WB__NO_NODE. */
+/* Returns the value of a node. For WB__NO_NODE, the type of the result is WB__FACT_NONE. */
 wb__fact wb__fact_of_node(const wb__tree *tree, wb__node node);
 
 /*
- * Returns the value of the first of the '|' separated keys that exists, tried with "`prefix`." and
- * then without. Type NONE if no key exists.
+ * Returns the value of the first existing key of `keys`, a '|' separated list. All keys are tried
+ * with "`prefix`." first, then without. If no key exists, the type of the result is WB__FACT_NONE.
  */
 wb__fact wb__fact_by_key(const wb__facts *facts, wb__str prefix, const char *keys);
 
 /*
- * Returns the value at the first of the '|' separated paths ("rope_parameters/rope_theta") in
- * config.json, first inside text_config, then outside. A null value is returned only if no other
- * value is found.
+ * Returns the value at the first existing path of `paths` in config.json. `paths` is a list of
+ * paths such as "rope_parameters/rope_theta", separated by '|'. All paths are tried inside
+ * text_config first, then at the top level. A null value is returned only if no other value is
+ * found.
  */
 wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths);
 
 /*
- * Returns the double with the shortest decimal that reads back as the same float32: 1e-5f gives
- * 1e-5.
+ * Returns the shortest decimal number that rounds to the same float32, as a double. Example: 1e-5f
+ * gives 1e-5.
  */
 double wb__shortest_of_float(double value);
 

@@ -87,7 +87,7 @@ static bool take_apart(wb__str name, parts *p)
     return true;
 }
 
-/* Writes the stem with its first `count` numbers replaced. */
+/* Writes the stem with its first `count` numbers replaced by placeholders. */
 static wb__str write_pattern(const parts *p, unsigned count, char *out)
 {
     static const char marks[MAX_NUMBERS][3] = {{'{', 'n', '}'}, {'{', 'e', '}'}};
@@ -161,7 +161,7 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
     char buffer[WB__STEM_MAX];
     if (!take_apart(name, &p))
         return false;
-    /* The first number is always replaced: no spelling starts with a literal number. */
+    /* The first number is always replaced, because it is a placeholder in every spelling. */
     for (unsigned count = p.numbers == 0 ? 0 : 1; count <= p.numbers; count++) {
         uint16_t entry = table->slots[find_slot(table, write_pattern(&p, count, buffer))];
         if (entry == 0)

@@ -3,9 +3,9 @@
  *
  * The name is split: wrapper prefixes ("model.", "language_model.") are removed, the last word is
  * separated if it is "weight" or "bias", and words of digits are numbers. The rest, with numbers
- * replaced by {n} and {e}, is looked up in a table of all spellings of the family. If a number is
- * part of the name itself ("mlp.0"), the spelling has only the first number replaced, so a second
- * lookup may be needed.
+ * replaced by {n} and {e}, is looked up in a table of all spellings (names in any format) of the
+ * family. If the second number is part of the spelling itself ("mlp.0"), only the first number may
+ * be replaced. Names with two numbers can therefore need two lookups.
  *
  *     model.layers.3.mlp.experts.7.up_proj.weight
  *           layers.{n}.mlp.experts.{e}.up_proj      numbers 3 and 7, suffix .weight
@@ -15,14 +15,14 @@
 
 #include "arch/family.h"
 
-#define WB__STEM_MAX 128     /* maximum name length; the longest spelling has 52 bytes */
+#define WB__STEM_MAX 128     /* maximum length in bytes of a pattern; the longest rule has 52 */
 #define WB__NUMBER_MAX 65535 /* maximum layer or expert number */
 #define WB__SPELLINGS_MAX 160
 #define WB__SPELLING_SLOTS 512
 
 typedef enum wb__suffix { WB__SUFFIX_NONE, WB__SUFFIX_WEIGHT, WB__SUFFIX_BIAS } wb__suffix;
 
-/* The column of the rule that contains a spelling. */
+/* The column of the rule table that a spelling comes from. */
 typedef enum wb__spelt { WB__SPELT_GGUF, WB__SPELT_NATIVE, WB__SPELT_CANONICAL } wb__spelt;
 
 typedef struct wb__matched {
@@ -40,7 +40,7 @@ typedef struct wb__rule_table {
         const wb__rule *rule;
         wb__spelt spelt;
     } entries[WB__SPELLINGS_MAX];
-    uint16_t slots[WB__SPELLING_SLOTS]; /* entry index + 1; 0: free */
+    uint16_t slots[WB__SPELLING_SLOTS]; /* hash table by spelling: entry index + 1; 0: free */
     size_t count;
 } wb__rule_table;
 
@@ -57,8 +57,8 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
 bool wb__name_of_activations(wb__str name);
 
 /*
- * Writes a rule's pattern with numbers and suffix to `out`, without NUL. Returns the length, or 0
- * if it does not fit.
+ * Writes a pattern to `out` without NUL: {n} is replaced by the layer, {e} by the expert, and the
+ * suffix is appended. Returns the length, or 0 if the result does not fit.
  */
 size_t wb__pattern_expand(wb__str pattern, uint32_t layer, uint32_t expert, wb__suffix suffix,
                           char *out, size_t capacity);

@@ -61,7 +61,7 @@ static wb__packing_hint read_entry(const wb__tree *config, wb__node entry)
     hint.scheme = row->scheme;
     hint.bits = small_number(config, wb__tree_get(config, entry, "bits"));
     hint.group = small_number(config, wb__tree_get(config, entry, "group_size"));
-    /* If only one of bits and group size is given, the shapes may determine the other. */
+    /* If the entry has bits but no group size, the tensor shapes determine the group size. */
     if (hint.bits == 0)
         hint.bits = row->bits;
     if (hint.group == 0 && wb__tree_get(config, entry, "bits") == WB__NO_NODE)
@@ -133,7 +133,10 @@ static bool index_modules(wb__quantization *quantization)
     for (wb__node key = wb__tree_first_key(config, quantization->object); key != WB__NO_NODE;
          key = wb__tree_next(config, quantization->object, key + 1))
         modules += names_module(config, key + 1);
-    /* A load of at most three quarters limits the table to 22 bytes per entry `"":{},`. */
+    /*
+     * At most three quarters of the slots are used, so an entry needs less than 8/3 slots or 22
+     * bytes. The shortest entry in the file, `"":{},`, has 6 bytes.
+     */
     while (slots / 4 * 3 < modules)
         slots *= 2;
     quantization->slots =
@@ -192,7 +195,7 @@ static bool is_size(wb__str key)
            wb__str_equal(key, WB__STR("dim"));
 }
 
-/* Collects every *_size and *_dim of an object, and heads times head size. */
+/* Collects the sizes in an object (*_size, *_dim and others), and heads times head size. */
 static bool collect_sizes(wb__quantization *quantization, wb__node object)
 {
     const wb__tree *config = quantization->config;

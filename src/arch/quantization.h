@@ -6,9 +6,10 @@
  *     hf_quant_config.json   "quantization" (ModelOpt)
  *     __metadata__           "quantization_config", or "quant_type" and "group_size" (Ollama)
  *
- * Any field of {"group_size": 64, "bits": 4, "mode": "affine"} may be missing or null and then has
- * MLX's default: mode affine, also in an entry for one module, which inherits nothing; bits and
- * group size of the mode. A module that is not quantized has no entry or the value false.
+ * An object such as {"group_size": 64, "bits": 4, "mode": "affine"} contains the parameters of all
+ * modules and may contain entries for single modules. An entry inherits nothing from the enclosing
+ * object. A missing or null field has MLX's default: mode affine, and the bits and group size of
+ * the mode. A module that is not quantized has no entry or the value false.
  */
 #ifndef WB_ARCH_QUANTIZATION_H
 #define WB_ARCH_QUANTIZATION_H
@@ -18,13 +19,13 @@
 
 typedef struct wb__quantization {
     wb_allocator allocator;
-    const wb__tree *config; /* NULL if there is none */
+    const wb__tree *config; /* the JSON file with the parameters; NULL if there is none */
     wb__node object;        /* the object with the quantization parameters, or WB__NO_NODE */
     wb__packing_hint all;   /* hint for all modules without an entry */
     wb__hash_key key;
-    uint64_t *slots; /* modules with an entry: hash of the name and node of the key; 0: free */
+    uint64_t *slots; /* hash table of module entries (quantization.c, index_modules); 0: free */
     size_t slot_count;
-    uint64_t *sizes; /* possible layer sizes, ascending */
+    uint64_t *sizes; /* possible numbers of inputs of a layer, ascending */
     size_t size_count;
     size_t size_capacity;
 } wb__quantization;
@@ -37,14 +38,15 @@ bool wb__quantization_read(wb__quantization *quantization, const wb__tree *confi
                            const wb_allocator *allocator);
 void wb__quantization_free(wb__quantization *quantization);
 
-/* Returns the hint for a module. */
+/* Returns the packing hint for a module (the tensor name without ".weight"). */
 wb__packing_hint wb__quantization_of(const wb__quantization *quantization, wb__str module);
 
-/* Returns 1 if a layer of the model may have that many inputs. */
+/* Returns 1 if a layer of the model may have that many inputs, else 0. */
 int wb__quantization_has_size(const wb__quantization *quantization, uint64_t inputs);
 
 /*
- * Converts Ollama's metadata to a hint: a quant_type and a group size in digits; both may be empty.
+ * Converts Ollama's metadata to a hint. `type` is the value of quant_type and `group` the group
+ * size in decimal digits. Both may be empty.
  */
 wb__packing_hint wb__quantization_ollama(wb__str type, wb__str group);
 

@@ -17,9 +17,9 @@
 #include "weighbridge/config.h"
 
 typedef struct wb__row_order {
-    uint64_t head_rows; /* number of rows per head that are permuted; 0: rows are in order */
+    uint64_t head_rows; /* number of rows per head; 0: the rows are not permuted */
     uint64_t columns;   /* number of values per row; 0 if head_rows is 0 */
-    float offset;       /* to be added to each value: 0 or -1 */
+    float offset;       /* number to add to each value: 0 or -1 */
 } wb__row_order;
 
 /*
@@ -35,7 +35,8 @@ wb__row_order wb__row_order_of(const wb__name_entry *entry, const wb__kind *kind
  */
 uint64_t wb__row_order_heads(const wb__rule *rule, const wb_config *config);
 
-/* Returns true if GGUF stores this tensor with 1 added. `rule` and `family` may be NULL. */
+/* Returns true if GGUF stores w + 1 where Hugging Face stores w (the norm weights of Gemma). `rule`
+ * and `family` may be NULL. */
 bool wb__row_order_moves(const wb__rule *rule, wb__suffix suffix, const wb__family *family);
 
 /* Returns the number of rows per head; 0 if `rows` cannot be divided into heads of even size. */

@@ -2,7 +2,7 @@
 
 static bool grow(wb__strings *strings, size_t n)
 {
-    const size_t ceiling = UINT32_MAX; /* maximum offset that is recorded */
+    const size_t ceiling = UINT32_MAX; /* largest offset that `marks` can store */
     if (n > ceiling - 2 * WB__STRINGS_HEAD - strings->used)
         return false;
     if (strings->count % WB__STRINGS_STEP == 0 &&
@@ -29,8 +29,8 @@ bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count)
 char *wb__strings_append(wb__strings *strings, size_t n)
 {
     /*
-     * Space for the string, its length field, and the final zeros, which the next length field
-     * overwrites.
+     * The required space includes the string, its length field, and 8 final zero bytes, which the
+     * next length field overwrites.
      */
     if ((strings->count % WB__STRINGS_STEP == 0 ||
          strings->capacity - strings->used < n + 2 * WB__STRINGS_HEAD ||

@@ -35,7 +35,10 @@ typedef struct wb__strings {
  */
 bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count);
 
-/* Appends a string of n bytes to be filled by the caller; returns NULL if out of memory. */
+/*
+ * Appends a string of n bytes and returns a pointer to the bytes, which the caller must fill.
+ * Returns NULL if out of memory.
+ */
 char *wb__strings_append(wb__strings *strings, size_t n);
 
 static inline bool wb__strings_add(wb__strings *strings, wb__str text)
@@ -49,13 +52,13 @@ static inline bool wb__strings_add(wb__strings *strings, wb__str text)
 /* Removes all strings after the first `count`. */
 void wb__strings_cut(wb__strings *strings, uint64_t count);
 
-/* Returns the string of a list that starts at `text`. */
+/* Returns the string whose first byte is at `text`, inside a wb__strings list. */
 static inline wb__str wb__strings_from(const char *text)
 {
     return (wb__str){text, (size_t)(wb__load_le64(text - WB__STRINGS_HEAD) >> 8)};
 }
 
-/* Returns the next string; `text` must not be the last one. */
+/* Returns the string that follows `text`, which must not be the last string of its list. */
 static inline wb__str wb__strings_after(wb__str text)
 {
     return wb__strings_from(text.ptr + text.len + WB__STRINGS_HEAD);

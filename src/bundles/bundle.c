@@ -24,8 +24,8 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
     if (bundle->folder == NULL)
         bundle->folder = wb__arena_copy(&bundle->arena, folder, strlen(folder));
     /*
-     * Stores only the name: an index can list a file every nine bytes, and the directory path may
-     * be long.
+     * Only the name is stored, not the path: an index can list one file per nine bytes, and the
+     * directory path may be long.
      */
     char *copy = wb__arena_copy(&bundle->arena, name.ptr, name.len);
     if (bundle->folder == NULL || copy == NULL ||

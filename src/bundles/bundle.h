@@ -2,12 +2,12 @@
  * bundles: determines which files form a model.
  *
  * The user names a directory, a file or one shard. The bundle is the resulting list of files in
- * reading order. After reading, two checks are made: the index (model.safetensors.index.json)
- * against the tensors, and the shard information in split GGUF files. File names read from files
- * must be plain names in the same directory; otherwise the bundle is rejected.
+ * reading order. After the files are read, the index (model.safetensors.index.json) is compared
+ * with the tensors, and the shard information in split GGUF files with the list of files. A file
+ * name in an index must be a plain name in the same directory; otherwise the bundle is rejected.
  *
- * Inconsistencies are reported as findings; nothing is guessed. The rules are in model_directory.c
- * and splits.c.
+ * Inconsistencies are reported as findings; nothing is guessed. The rules are described in
+ * model_directory.c and splits.c.
  */
 #ifndef WB_BUNDLES_BUNDLE_H
 #define WB_BUNDLES_BUNDLE_H
@@ -38,14 +38,14 @@ void wb__bundle_free(wb__bundle *bundle);
 wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bundle *bundle);
 
 /*
- * Determines the files of the model that a shard belongs to; none if the file name is not a shard
- * name.
+ * Determines the files of the model that the shard `path` belongs to. The bundle stays empty if the
+ * file name is not a shard name.
  */
 wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle *bundle);
 
 /*
- * Compares the index with the model after all files are read. Reports findings; fails only if
- * reporting fails or the index is unreadable.
+ * Compares the index with the model after all files are read. Differences are reported as findings.
+ * Fails only if reporting fails or the index is unreadable.
  */
 wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle,
                            const wb__catalog *model);
@@ -60,18 +60,18 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
                          wb__str name);
 
 /*
- * Reads an index into the bundle and calls `each` once for every distinct file name in the index,
- * in order.
+ * Reads an index into the bundle. Calls `each` once for every distinct file name in the index, in
+ * the order in which the names first occur.
  */
 wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
                          wb_status (*each)(void *ctx, wb__str file), void *ctx);
 
-/* prefix-00001-of-00003.safetensors, or .gguf */
+/* The parts of a shard name such as prefix-00001-of-00003.safetensors; may also end in .gguf. */
 typedef struct wb__shard_name {
     wb__str prefix;
     const char *extension; /* with its dot */
-    unsigned digits;       /* number of digits of each number */
-    uint32_t number;       /* index of the shard, from 1 */
+    unsigned digits;       /* number of digits of `number` and of `of` in the name */
+    uint32_t number;       /* number of the shard, from 1 */
     uint32_t of;
 } wb__shard_name;
 
@@ -85,10 +85,13 @@ bool wb__shard_same_set(const wb__shard_name *a, const wb__shard_name *b);
 wb_status wb__bundle_of_split(wb__context *context, const char *folder, const wb__shard_name *shard,
                               wb__bundle *bundle);
 
-/* Adds the only GGUF file or set of a directory; adds nothing if there is none. */
+/*
+ * Adds the GGUF files of a directory, which must be a single file or one set of shards. Adds
+ * nothing if there are none.
+ */
 wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb__bundle *bundle);
 
-/* Writes the name of shard `number` of the same set to `out`. */
+/* Writes the name of shard `number` of the set that `shard` belongs to. */
 void wb__shard_print(const wb__shard_name *shard, uint32_t number, char *out, size_t capacity);
 
 #endif

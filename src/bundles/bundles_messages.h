@@ -33,12 +33,12 @@
 
 #define WB__MSG_OLLAMA_JSON_TEXT "this is JSON text, not a file of weights"
 #define WB__MSG_OLLAMA_BAD_MANIFEST "the manifest is invalid: %s"
-#define WB__MSG_OLLAMA_LAYER_OBJECT "a layer is not an object"
+#define WB__MSG_OLLAMA_LAYER_OBJECT "a layer is not a JSON object"
 #define WB__MSG_OLLAMA_NO_DIGEST "a layer has no digest"
 #define WB__MSG_OLLAMA_BAD_DIGEST "a digest must be sha256, a colon and 64 hexadecimal digits"
 #define WB__MSG_OLLAMA_NO_SIZE "a layer has no size"
-#define WB__MSG_OLLAMA_TOO_MANY_LAYERS "there are too many layers"
-#define WB__MSG_OLLAMA_NO_LAYERS "there is no array of layers"
+#define WB__MSG_OLLAMA_TOO_MANY_LAYERS "it has too many layers"
+#define WB__MSG_OLLAMA_NO_LAYERS "it has no array \"layers\""
 
 /* ---- ollama/ollama_name.c ---- */
 
@@ -74,13 +74,13 @@
     "is %s"
 #define WB__MSG_SPLIT_AMBIGUOUS                                                                    \
     "the folder contains %zu GGUF files that do not form one model, for example %s and %s"
-#define WB__MSG_SPLIT_WRONG_COUNT "the value is %llu, but the model has %llu parts"
+#define WB__MSG_SPLIT_WRONG_COUNT "the value of this key is %llu, but the model has %llu parts"
 #define WB__MSG_SPLIT_WRONG_TENSOR_COUNT                                                           \
-    "the value is %llu, but the parts of the model have %llu tensors"
+    "the value of this key is %llu, but the parts of the model have %llu tensors"
 #define WB__MSG_SPLIT_WRONG_NUMBER                                                                 \
-    "the value is %llu, but the name of the file says %llu (counted from 0)"
+    "the value of this key is %llu, but the file name gives the number %llu (counted from 0)"
 #define WB__MSG_SPLIT_LONE_PART "this is part %llu of %llu; the other parts were not opened"
 #define WB__MSG_SPLIT_NO_KEYS                                                                      \
-    "the file name is that of a part of a split model, but the file has no split.no and "          \
-    "split.count"
+    "the file name is the name of one part of a split model, but the file does not contain the "   \
+    "keys split.no and split.count"
 #endif

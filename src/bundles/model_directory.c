@@ -1,17 +1,19 @@
 /*
- * Determines which files of a directory form the model, by the first rule that applies:
+ * Determines which files of a directory form the model. The first rule that applies is used:
  *
- *   1. an index whose files all exist: these files;
- *   2. model.safetensors: this file (an index that lists other files is stale);
- *   3. an index with missing files: an error that names the first missing file;
- *   4. one complete set of shards, name-0000i-of-0000n.safetensors: these, and a finding that the
- *      index is missing; an incomplete set is an error that names the first missing shard;
- *   5. a single .safetensors file: this file;
- *   6. several unrelated files: an error, because the choice is ambiguous;
- *   7. no .safetensors file, but GGUF files: see splits.c;
- *   8. otherwise, a single file of another format that can be the weights of a directory.
+ *   1. There is an index and all files that it lists exist: the model consists of these files.
+ *   2. There is model.safetensors, and the index, if any, does not list it: the model is this file.
+ *      If there is an index, it is reported as stale.
+ *   3. The index lists missing files: an error that names the first missing file.
+ *   4. All .safetensors files belong to one set of shards, name-0000i-of-0000n.safetensors: the
+ *      model consists of the shards. The missing index is reported. If a shard is missing, an error
+ *      names the first missing shard.
+ *   5. There is a single .safetensors file: the model is this file.
+ *   6. There are several .safetensors files: an error, because the choice is ambiguous.
+ *   7. There is no .safetensors file, but there are GGUF files: see splits.c.
+ *   8. There is a single file of another format with wb__format.is_weights: the model is this file.
  *
- * Additional files that loaders of model*.safetensors would load as well are reported.
+ * Additional files model*.safetensors are reported, because some loaders load them as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
@@ -32,17 +34,17 @@ typedef struct folder_listing {
     char **names; /* the *.safetensors files, in byte order */
     size_t count;
     size_t capacity;
-    const char *index_name; /* name of the preferred index */
+    const char *index_name; /* name of the index to prefer if there are several */
     char *index;            /* the index that was found, or NULL */
     bool whole;             /* model.safetensors exists */
     char other[64];         /* a weights file in an unsupported format, for the error message */
-    const char *lone;       /* for rule 8: the first file of another format */
+    const char *lone;       /* first file of another format, for rule 8 at the top of this file */
     size_t lone_count;
-    size_t missing; /* number of missing files that the index lists */
+    size_t missing; /* number of missing files or shards of the model */
     char first_missing[256];
 } folder_listing;
 
-/* Returns true if a file with this name exists. The name must not contain NUL. */
+/* Returns true if the listing contains this name. The name must not contain NUL. */
 static bool has_name(const folder_listing *listing, wb__str name)
 {
     size_t low = 0, high = listing->count; /* binary search, because the names are in byte order */
@@ -78,7 +80,7 @@ static wb_status list_name(void *ctx, const char *entry)
 {
     folder_listing *listing = ctx;
     wb__str name = wb__str_from(entry, SIZE_MAX);
-    /* macOS creates files such as "._model.safetensors" on foreign file systems */
+    /* skip files such as "._model.safetensors", which macOS creates on foreign file systems */
     if (name.ptr[0] == '.')
         return WB_OK;
     if (wb__str_ends_with(name, WB__STR(INDEX_END))) {
@@ -154,7 +156,7 @@ static wb_status add_index(folder_listing *listing)
     return status;
 }
 
-/* Applies rules 1 to 3. *done is set if one of them applied. */
+/* Applies rules 1 to 3 at the top of this file. Sets *done to whether one of them applied. */
 static wb_status by_index(folder_listing *listing, bool *done)
 {
     wb__context *context = listing->context;
@@ -180,8 +182,8 @@ static wb_status by_index(folder_listing *listing, bool *done)
 }
 
 /*
- * Adds shards 1 to n of the set. The listing is in byte order, so the shards are in numerical
- * order.
+ * Adds shards 1 to n of the set; fails if one is missing. The listing is in byte order, so the
+ * shards are in numerical order.
  */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
 {
@@ -212,7 +214,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
                     WB__STR(""), WB__MSG_BUNDLE_NO_INDEX, (unsigned long)set->of);
 }
 
-/* Applies rules 4 to 8. */
+/* Applies rules 4 to 8 at the top of this file. */
 static wb_status by_names(folder_listing *listing)
 {
     wb__shard_name set;

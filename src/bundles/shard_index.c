@@ -20,17 +20,17 @@ struct index_walk {
     /* Called for each tensor and its file name; `at` is the offset of the file name. */
     wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
     void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
-    /* State of the two callbacks. */
+    /* State of `pair` and `total`. */
     wb_status (*each)(void *ctx, wb__str file);
     void *ctx;
     wb__key_set seen;
     const wb__bundle *bundle;
     const wb__catalog *model;
-    /* number of the model's tensors that the index lists, without padding tensors */
+    /* number of tensors of the model that the index lists; padding tensors do not count */
     uint64_t found;
     uint64_t missing; /* number of listed tensors that no file contains */
     uint64_t misplaced;
-    uint64_t first_at; /* offset of the first missing or misplaced tensor in the index */
+    uint64_t first_at; /* offset in the index of the first missing or misplaced tensor */
     char first[256];
     bool has_total;
     uint64_t total_bytes, total_at;
@@ -54,7 +54,7 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
     if (wb__json_next(json) != WB__JSON_OBJECT)
         return fail_index(walk->context, json, WB__MSG_INDEX_MAP_OBJECT);
     while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
-        /* The key is valid only until the next token: copy it until the pair is complete. */
+        /* The key is valid only until the next token is read, so it is copied. */
         wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
         if (tensor.ptr == NULL)
             status = wb__fail_memory(walk->context);
@@ -220,8 +220,9 @@ static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
 }
 
 /*
- * Returns the number of tensors the index should list. *fillers receives the bytes of padding
- * tensors, which total_size may include or not.
+ * Returns the number of tensors that the index should list, which excludes padding tensors. Sets
+ * *bytes to the total size of these tensors and *fillers to that of the padding tensors. total_size
+ * may or may not include the latter.
  */
 static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fillers)
 {
@@ -230,7 +231,7 @@ static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fil
     for (size_t i = 0; i < model->table.count; i++) {
         bool is_filler = wb__is_padding_tensor(wb__table_name(&model->table, i));
         count += !is_filler;
-        /* No overflow: the sum is at most that of the file lengths. */
+        /* No overflow: the total is at most the sum of the file lengths. */
         *(is_filler ? fillers : bytes) += wb__table_kind_of(&model->table, i)->bytes;
     }
     return count;

@@ -5,7 +5,10 @@
 
 #define MAX_DIGITS 9
 
-/* Parses the digits at the end of the text, at most MAX_DIGITS, and removes them from *len. */
+/*
+ * Parses the number at the end of the text and subtracts its digits from *len. Returns false if
+ * there are no digits or more than MAX_DIGITS.
+ */
 static bool take_number(const char *text, size_t *len, uint32_t *number, unsigned *digits)
 {
     uint32_t scale = 1;
@@ -30,7 +33,7 @@ static bool take_end(const char *text, size_t *len, wb__str end)
     return true;
 }
 
-/* Removes a file name extension used for sharded models; returns NULL for any other name. */
+/* Removes an extension that shards can have, and returns it. Returns NULL for any other name. */
 static const char *take_extension(const char *text, size_t *len)
 {
     static const char *const extensions[] = {".safetensors", ".gguf"};

@@ -1,15 +1,16 @@
 /*
  * Split GGUF files: prefix-00001-of-0000N.gguf, as named by gguf-split. The first shard contains
- * the metadata. Every shard contains its index, the number of shards and the total number of
- * tensors:
+ * the metadata. Every shard contains these keys:
  *
- *     split.no  from 0        split.count  shards        split.tensors.count  in all shards
+ *     split.no               index of the shard, from 0
+ *     split.count            number of shards
+ *     split.tensors.count    number of tensors in all shards
  *
  * https://github.com/ggml-org/llama.cpp/tree/master/tools/gguf-split
  *
- * The file names in one directory determine the shards. The shard information in the files is
- * compared with the names afterwards. For a shard that is opened under another name or from memory,
- * only its own information is available.
+ * The file names in one directory determine the shards. Afterwards, the shard information in the
+ * files is compared with the names. If a shard is opened under another name or from memory, the
+ * other shards are not found, and only the information in the shard itself is checked.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
@@ -110,7 +111,7 @@ wb_status wb__bundle_of_split(wb__context *context, const char *folder, const wb
     return status;
 }
 
-/* Returns true if all files of a listing are shards of one set; *set receives the set. */
+/* Returns true if all files of a listing are shards of one set, and sets *set to it. */
 static bool is_one_set(const split_listing *listing, wb__shard_name *set)
 {
     if (!wb__shard_parse(wb__str_from(listing->names[0], SIZE_MAX), set))
@@ -153,7 +154,7 @@ wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb
 
 /* ---- shard information in the files ---- */
 
-/* Reports a wrong value. `message` has the stored and the expected value as %llu. */
+/* Reports a wrong value. `message` prints the stored, then the expected value (%llu). */
 static wb_status note_split(wb__context *context, const wb__catalog_file *file, uint32_t at,
                             const char *key, const char *message, uint64_t stored,
                             uint64_t expected)

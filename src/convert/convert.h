@@ -48,7 +48,7 @@ typedef struct wb__error_stats {
     double before;       /* sum of before² */
     double after;        /* sum of after² */
     double max_error;    /* maximum of |after - before| */
-    uint64_t overflowed; /* number of values that differ and are not finite before or after */
+    uint64_t overflowed; /* number of changed values that are infinite or NaN before or after */
 } wb__error_stats;
 
 /* A row of the plan, which describes one output tensor. */
@@ -66,8 +66,8 @@ typedef struct wb__planned_tensor {
     const float *made;     /* values of a generated tensor; NULL: the values come from the source */
     const uint64_t *shape; /* shape in elements, not in storage units of a packed encoding */
     uint32_t rank;
-    /* First row in the source tensor. All dimensions except the last are counted as one row
-     * dimension. */
+    /* First row that is read from the source tensor. A row contains the elements of the last
+     * dimension. All other dimensions are combined into one row index. */
     uint64_t first_row;
     uint64_t rows;
     uint64_t columns;
@@ -86,8 +86,9 @@ typedef struct wb__planned_tensor {
     wb__route route;
     uint64_t bytes;                 /* size of all parts in the output, in bytes */
     uint64_t part_bytes[WB__PARTS]; /* size of each part in the output, in bytes */
-    /* Importance of the columns, for the search of scales: one list of `columns` values for each
-     * group of `rows_an_importance` source rows. NULL: no importance matrix. */
+    /* Importance of the columns, which the encoder uses to choose scales. Each group of
+     * `rows_an_importance` source rows has a list of `columns` values. NULL: no importance
+     * matrix. */
     const float *importance;
     uint64_t rows_an_importance; /* number of source rows with the same importance values */
     const struct wb__lora *lora; /* first adapter that is added to the values; NULL: no adapter */
@@ -99,7 +100,7 @@ typedef struct wb__planned_tensor {
     bool keeps_global;
     /* the tensor is read as decoded values, because its stored parts cannot be read directly */
     bool by_view;
-    bool nearest;     /* round E8M0 scales like Ollama, see wb__mlx_e8m0 */
+    bool nearest;     /* round E8M0 scales to nearest, as Ollama does; see wb__mlx_e8m0 */
     bool known_exact; /* `to` represents every value of `from` exactly, so no error is measured */
     /* the source values are binary64, which can exceed the precision or range of binary32 */
     bool wide;
@@ -126,7 +127,7 @@ struct wb_conversion {
     const wb__semantics *semantics;
     wb_target target;
     wb__quant quant;
-    struct wb__overrides *rules;  /* the caller's rules for single tensors; NULL: no rules */
+    struct wb__overrides *rules;  /* encodings that the caller sets by tensor name; NULL: none */
     struct wb__imatrix *matrix;   /* importance matrix; NULL: the caller gave none */
     const wb_convert_lora *loras; /* the caller's list of adapters; valid only during planning */
     uint64_t lora_count;
@@ -199,8 +200,9 @@ wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, con
  * out of memory. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name);
 
-/* Returns query_pre_attn_scalar of config.json, whose square root divides the attention scores.
- * Returns 0 for families that do not have this setting. */
+/* Returns the value of query_pre_attn_scalar that llama.cpp uses for the model. Attention scores
+ * are divided by the square root of this value. Returns 0 for families that do not have this
+ * setting. */
 double wb__plan_query_scalar(const wb_conversion *conversion);
 
 /* ---- plan/rope_scaling.c: writes the RoPE scaling of config.json to GGUF ---- */
@@ -251,16 +253,17 @@ void wb__plan_ollama(const wb_conversion *conversion, wb__planned_tensor *row);
 wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                                 wb__planned_tensor *row);
 
-/* Like wb__global_scales_add, but does nothing unless the target reads global scales of such a
- * tensor and the conversion does not change its values. `view` is the expert view that the row
- * reads; NULL: no view. */
+/* If the target supports global scales for the tensor and the conversion does not change its
+ * values, does the same as wb__global_scales_add, and for GGUF also adds a row for the activation
+ * scales (input_scale). Otherwise does nothing. `view` is the expert view that the row reads; NULL:
+ * no view. */
 wb_status wb__global_scales_keep(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row, const wb__expert_view *view);
 
-/* Folds a GGUF scale tensor (NAME.scale) into the weight NAME if the target cannot represent the
- * scale: the values of the weight are multiplied by it. NVFP4 weights are excluded (see
- * handle/semantics.h). A GGUF target keeps both tensors, unless an adapter is merged into the
- * weight. */
+/* Folds a GGUF scale tensor (NAME.scale) into the weight NAME: sets row->factors to the scales, by
+ * which the values of the weight are multiplied. Does nothing if the output keeps the scale tensor,
+ * which is the case for GGUF targets unless the conversion merges an adapter. NVFP4 weights are
+ * excluded (see handle/semantics.h). */
 wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row);
 
@@ -272,11 +275,12 @@ struct wb__tile;
 /* Multiplies each row of the tile by the factor of its row (planned->factors). */
 void wb__scale_tensors_multiply(const struct wb__tile *tile);
 
-/* Converts the global scales that are the values of the tile to the target's convention. */
+/* Converts the values of the tile, which are global scales, to the target's convention. */
 void wb__global_scales_convert(struct wb__tile *tile);
 
-/* Returns true if GGUF files store the rows of tensors with this rule in interleaved order. Sets
- * *heads to the number of attention heads, or to 0 if the config does not contain it. */
+/* Returns true if GGUF files store the rows of tensors with this naming rule in interleaved order
+ * (arch/row_order.h). Sets *heads to the number of attention heads, or to 0 if the config does not
+ * contain it. */
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads);
 
 /* ---- plan/encodings.c ---- */
@@ -289,8 +293,8 @@ wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__enco
  * weights. */
 bool wb__plan_is_other(const wb__encoding_spec *spec);
 
-/* Returns true if GGUF requires F32 for the tensor although the model has another dtype.
- * Examples are norms and routers. */
+/* Returns true for a tensor that a GGUF source stores as F32 only because GGUF requires F32, for
+ * example a norm or a router. Other formats store such a tensor in the dtype of the weights. */
 bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tensor *row);
 
 /* Returns the encoding that the caller's rules give the tensor, or NULL if no rule matches. */
@@ -320,7 +324,8 @@ wb__str wb__plan_name(wb_conversion *conversion, const wb__rule *rule, uint32_t 
 
 /* ---- exec/tensor_tile.c: reads, transforms and encodes rows of a tensor ---- */
 
-/* Number of elements per tile. The buffers of such a tile fit into the inner CPU caches. */
+/* Maximum number of elements per tile. A tile with only one row, or only one attention head, may
+ * be larger. The buffers of a tile of this size fit into the L1 and L2 caches of a CPU core. */
 #define WB__TILE_ELEMENTS ((uint64_t)1 << 16)
 
 /* Returns the number of rows per tile, which depends only on the tensor. */
@@ -338,7 +343,7 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
 
 typedef struct wb__tile {
     const wb__planned_tensor *planned;
-    wb__readahead *ahead;      /* NULL: the tile reads its input itself */
+    wb__readahead *ahead;      /* provides the input; NULL: the tile reads its input itself */
     uint64_t first;            /* first row of the tile in the output tensor */
     uint64_t rows;             /* number of rows of the tile */
     uint8_t *raw;              /* buffer for stored bytes or binary64 values */

@@ -20,17 +20,16 @@
 /* ---- emit/config_json_rope.c ---- */
 
 #define WB__MSG_CONVERT_ROPE_DIVISORS                                                              \
-    "the RoPE frequency factors do not correspond to any rope_scaling of config.json: "            \
+    "no rope_scaling of config.json can represent the RoPE frequency factors of this model: "      \
     "config.json does not contain them, and the results for long texts will differ"
 #define WB__MSG_CONVERT_ROPE_TYPE                                                                  \
-    "config.json cannot represent this RoPE scaling (rope.scaling.type) for this "                 \
-    "architecture and does not contain it: the results for texts longer than the training "        \
-    "context will be wrong"
+    "config.json cannot represent this RoPE scaling (rope.scaling.type) for this architecture, "   \
+    "so it is left out: the results for texts longer than the training context will be wrong"
 
 /* ---- emit/sidecars_out.c ---- */
 
 #define WB__MSG_CONVERT_GENERATED_SIZE                                                             \
-    "the generated %s would be larger than %u MiB, the limit for valid models"
+    "the generated %s would have more than %u MiB, which is the limit for such a file"
 #define WB__MSG_CONVERT_SIDECAR_STAT "cannot access a sidecar file"
 #define WB__MSG_CONVERT_FOLDER_LIST                                                                \
     "the folder of the weights cannot be listed: only sidecar files with known names are "         \
@@ -43,8 +42,8 @@
 #define WB__MSG_CONVERT_MERGES_DROPPED                                                             \
     "tokenizer.json omits merges whose parts or result are not tokens of the vocabulary"
 #define WB__MSG_CONVERT_PRETOKENIZER                                                               \
-    "unknown pre-tokenizer name (tokenizer.ggml.pre): tokenizer.json uses the pre-tokenizer "      \
-    "of GPT-2; replace it by the tokenizer.json of the original model"
+    "the pre-tokenizer name (tokenizer.ggml.pre) is unknown: tokenizer.json uses the "             \
+    "pre-tokenizer of GPT-2; replace it by the tokenizer.json of the original model"
 #define WB__MSG_CONVERT_MERGES_SIZE                                                                \
     "tokenizer.json was not written, because its merges would be many times larger than the "      \
     "vocabulary; copy the tokenizer.json of the original model"
@@ -68,7 +67,7 @@
 /* ---- exec/scheduler.c ---- */
 
 #define WB__MSG_CONVERT_MEMORY_LIMIT                                                               \
-    "the largest tensor needs more memory than the limit allows; the limit is exceeded"
+    "the largest tensor needs more memory than the limit; this conversion exceeds the limit"
 #define WB__MSG_CONVERT_CANCELLED "the conversion was cancelled"
 
 /* ---- lora/lora.c ---- */
@@ -89,11 +88,13 @@
     "the adapter contains only one of the matrices A and B of this pair"
 #define WB__MSG_CONVERT_LORA_SHAPE                                                                 \
     "the shape of the adapter matrix does not match the weight of the model"
-#define WB__MSG_CONVERT_LORA_HEADS "the number of rows is not a multiple of the number of heads"
+#define WB__MSG_CONVERT_LORA_HEADS                                                                 \
+    "the rows of this weight cannot be divided into heads of equal size"
 #define WB__MSG_CONVERT_LORA_SCALE "the scale of this pair is not a finite F32 number"
 #define WB__MSG_CONVERT_LORA_TWICE                                                                 \
     "the adapter contains several pairs for this weight under different names"
-#define WB__MSG_CONVERT_LORA_EXPERTS "the number of experts, or their shape, differs from the model"
+#define WB__MSG_CONVERT_LORA_EXPERTS                                                               \
+    "the number or the shape of the experts in the adapter differs from the model"
 #define WB__MSG_CONVERT_LORA_NO_WEIGHT "the model does not contain the weight of this pair"
 #define WB__MSG_CONVERT_LORA_RANK "the tensor is neither a matrix nor one matrix per expert"
 #define WB__MSG_CONVERT_LORA_OTHER                                                                 \
@@ -111,7 +112,8 @@
 /* ---- plan/encodings.c ---- */
 
 #define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX_LLAMA                                                   \
-    "llama.cpp requires an importance matrix for this type, and none contains the tensor"
+    "llama.cpp requires an importance matrix for this type, but no importance matrix contains "    \
+    "this tensor"
 #define WB__MSG_CONVERT_TYPE_WITHOUT_IMATRIX                                                       \
     "without an importance matrix this type has a large quantization error"
 #define WB__MSG_CONVERT_NO_BLOCK_FITS                                                              \
@@ -124,7 +126,7 @@
 #define WB__MSG_CONVERT_NOT_FLOAT "only floating-point tensors are converted"
 #define WB__MSG_CONVERT_NO_ENCODER "weighbridge has no encoder for this type"
 #define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX                                                         \
-    "this type requires an importance matrix that contains the tensor"
+    "this type requires an importance matrix that contains this tensor"
 #define WB__MSG_CONVERT_ROWS_PACKED "rows of this tensor cannot be read separately"
 #define WB__MSG_CONVERT_ROW_NOT_BLOCKS "the row length is not a multiple of the block size"
 #define WB__MSG_CONVERT_TARGET_QUANTIZATION "%s does not support this quantization"
@@ -152,15 +154,16 @@
 /* ---- plan/ollama_tensors.c ---- */
 
 #define WB__MSG_CONVERT_EXPERTS_OLLAMA                                                             \
-    "experts are missing or differ in shape or dtype and cannot form one tensor"
+    "the experts of this layer cannot form one tensor: some are missing, or they differ in shape " \
+    "or dtype"
 
 /* ---- plan/plan.c ---- */
 
 #define WB__MSG_CONVERT_HEAD_ROWS                                                                  \
-    "the %llu rows cannot be divided into %llu heads with an even number of rows"
+    "the %llu rows cannot be divided into %llu heads with an even number of rows each"
 #define WB__MSG_CONVERT_EXPERTS_MANY "the model has too many experts: %llu"
 #define WB__MSG_CONVERT_EXPERTS_STACK                                                              \
-    "the experts of this layer cannot be stacked: experts are missing or differ in shape or "      \
+    "the experts of this layer cannot be stacked: some are missing, or they differ in shape or "   \
     "dtype"
 #define WB__MSG_CONVERT_TENSOR_UNKNOWN                                                             \
     "%s defines no name for this tensor and would not load a file that contains it"
@@ -175,8 +178,8 @@
 #define WB__MSG_CONVERT_NO_TOKENIZER                                                               \
     "the model has no readable tokenizer: programs that run it need one"
 #define WB__MSG_CONVERT_ARCHITECTURE                                                               \
-    "unknown architecture: tensors and metadata are copied unchanged, and programs for the "       \
-    "target format will probably not load the result"
+    "the architecture is unknown: tensors and metadata are copied unchanged, and programs for "    \
+    "the target format will probably not load the result"
 #define WB__MSG_CONVERT_NPZ_METADATA                                                               \
     "a .npz file cannot contain metadata, config or tokenizer: they are omitted"
 
@@ -185,9 +188,9 @@
 #define WB__MSG_CONVERT_ROPE_LONG_TEXTS                                                            \
     "the results for texts longer than the training context will be wrong"
 #define WB__MSG_CONVERT_ROPE_ATTENTION                                                             \
-    "config.json specifies an attention factor (attention_factor, or mscale and "                  \
-    "mscale_all_dim) other than 0.1 ln(factor) + 1, which GGUF cannot represent: llama.cpp "       \
-    "uses the latter, and its results will differ"
+    "config.json specifies an attention factor (attention_factor, or mscale and mscale_all_dim) "  \
+    "that GGUF cannot represent: llama.cpp uses 0.1 ln(factor) + 1 instead, and its results will " \
+    "differ"
 #define WB__MSG_CONVERT_ROPE_SLIDING                                                               \
     "config.json scales RoPE in sliding-window layers (sliding_attention), which GGUF cannot "     \
     "represent: the results of these layers will be wrong"

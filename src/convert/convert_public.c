@@ -124,8 +124,8 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
 }
 
-/* Returns the cosine similarity of the values x before and y after the conversion. Their dot
- * product follows from the sums: 2 x y = x² + y² - (y - x)². */
+/* Returns the cosine similarity of two vectors: x, the values before the conversion, and y, the
+ * values after it. Their dot product follows from the stored sums: 2 x y = x² + y² - (y - x)². */
 static double cosine_of(const wb__error_stats *f)
 {
     double twice = f->before + f->after - f->error;

@@ -20,7 +20,7 @@
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer member is meant */
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
-/* Size of a struct that ends with `member`, rounded up to the alignment as by sizeof. */
+/* Size of a struct whose last member is `member`, rounded up to its alignment as sizeof is. */
 #define SIZE_TO(type, member)                                                                      \
     ((END_OF(type, member) + _Alignof(type) - 1) / _Alignof(type) * _Alignof(type))
 
@@ -39,7 +39,8 @@ const wb__abi wb__abis[WB__ABI_COUNT] = {
 };
 #undef WB__STRUCT
 
-/* In every version, sizeof is a multiple of the alignment of `size`. */
+/* In every version, the sizeof of a struct is a multiple of the alignment of its member `size`. Any
+ * other `size` is invalid. */
 bool wb__abi_fits(wb__abi_id id, size_t size)
 {
     return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;
@@ -57,7 +58,7 @@ static bool tail_is_zero(wb__abi_id id, const void *caller)
     return true;
 }
 
-/* Copies all members except `size` that both structs have. */
+/* Copies the members that both structs have, except `size`. */
 static void copy_members(wb__abi_id id, size_t size, const void *from, void *to)
 {
     size_t n = size < wb__abis[id].today ? size : wb__abis[id].today;
@@ -77,7 +78,7 @@ bool wb__take_resized(wb__abi_id id, const void *caller, void *local)
 void *wb__out_resized(wb__abi_id id, void *caller, void *own)
 {
     size_t size = wb__size_of(caller);
-    /* If `size` is invalid, only the members of the first version are read. */
+    /* If `size` is invalid, clear no bytes beyond the members of the first version. */
     bool fits = wb__abi_fits(id, size);
     size_t end = fits || size < wb__abis[id].first ? size : wb__abis[id].first;
     if (end > sizeof size)

@@ -1,19 +1,20 @@
 /*
  * core/abi.h: public structs of callers that were compiled with another version of the header.
  *
- * A struct that begins with `size` may be shorter or longer than the library's. Of an input,
- * min(size, sizeof) bytes are read; missing members keep their defaults; bytes behind the library's
- * sizeof must be zero. Of an output, min(size, sizeof) bytes are written, the rest of the caller's
- * struct is cleared, and `size` stays what it was. Nothing behind `size` is touched.
+ * A struct that begins with `size` may be shorter or longer in the caller than in the library.
+ * sizeof below is the size in the library. Of an input, the library reads min(size, sizeof) bytes.
+ * Missing members keep their defaults, and all bytes behind sizeof must be zero. Of an output, the
+ * library writes min(size, sizeof) bytes, clears the rest of the caller's struct and does not
+ * change `size`. It never accesses bytes behind `size`.
  *
- * Where size equals sizeof, which is the rule, this costs one comparison and the copy, and outputs
- * are written directly to the caller's struct.
+ * If `size` equals sizeof, as it usually does, this costs one comparison and the copy of an input.
+ * Outputs are then written directly to the caller's struct.
  *
- *     wb_hash_options own = {.size = sizeof own};                the defaults
+ *     wb_hash_options own = {.size = sizeof own};                the default values
  *     if (!WB__TAKE(wb_hash_options, options, &own))             options may be NULL
  *         return WB__FAIL_SIZE(&context, wb_hash_options, options);
  *
- *     wb_tensor own, *out = WB__OUT(wb_tensor, caller, &own);    cleared
+ *     wb_tensor own, *out = WB__OUT(wb_tensor, caller, &own);    all members but `size` are zero
  *     if (out == NULL)
  *         return WB__FAIL_SIZE(&context, wb_tensor, caller);
  *     out->rank = rank;
@@ -39,8 +40,8 @@ typedef enum wb__abi_id {
 typedef struct wb__abi {
     const char *name;
     size_t least; /* minimum `size` of a caller's struct */
-    size_t first; /* sizeof in the version that the struct first appeared in */
-    size_t today; /* sizeof */
+    size_t first; /* sizeof in the first library version that has the struct */
+    size_t today; /* sizeof in this version */
 } wb__abi;
 
 extern const wb__abi wb__abis[WB__ABI_COUNT];
@@ -51,7 +52,7 @@ extern const wb__abi wb__abis[WB__ABI_COUNT];
 /* Returns true if `size` can be the size of some version of the struct. */
 bool wb__abi_fits(wb__abi_id id, size_t size);
 
-/* These functions implement the macros below for a `size` other than sizeof. */
+/* These functions implement the macros below if the caller's `size` differs from sizeof. */
 bool wb__take_resized(wb__abi_id id, const void *caller, void *local);
 void *wb__out_resized(wb__abi_id id, void *caller, void *own);
 void wb__give_resized(wb__abi_id id, void *caller, const void *out);
@@ -92,25 +93,26 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 #define WB__IS(type, pointer) (1 ? (pointer) : (type *)NULL)
 
 /*
- * Copies a caller's input to *local, which holds the defaults of all members, and sets local->size
- * to sizeof. NULL leaves the defaults. Returns false, with *local unchanged, if the struct is
- * refused.
+ * Copies a caller's input to *local and sets local->size to sizeof. *local must hold the default
+ * values of all members, which remain if `caller` is NULL. Returns false, with *local unchanged, if
+ * the caller's `size` is invalid or a byte behind sizeof is not zero.
  */
 #define WB__TAKE(type, caller, local)                                                              \
     wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))
 
 /*
- * Clears a caller's output except `size`, and returns the struct to fill, with `size` set: the
- * caller's struct or *own. Returns NULL if `size` is not valid for the struct.
+ * Clears a caller's output except `size`, and returns the struct to fill, whose `size` is set. This
+ * is the caller's struct if its size is sizeof, otherwise *own. Returns NULL if the caller's `size`
+ * is invalid.
  */
 #define WB__OUT(type, caller, own)                                                                 \
     ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))
 
-/* Copies the struct that WB__OUT returned to the caller's struct, up to the caller's size. */
+/* Copies the struct that WB__OUT returned to the caller's struct, up to the caller's `size`. */
 #define WB__GIVE(type, caller, out)                                                                \
     wb__give(WB__ABI_##type, WB__IS(type, caller), WB__IS(const type, out))
 
-/* Element i of a caller's array, whose elements all have the size of the first. */
+/* Element i of a caller's array. All its elements have the size that the first one states. */
 #define WB__ELEMENT(type, first, i)                                                                \
     ((const type *)(const void *)((const char *)WB__IS(const type, first) +                        \
                                   (size_t)(i) * wb__size_of(first)))

@@ -21,7 +21,7 @@ typedef struct wb__buffer {
     size_t n;
     size_t capacity;
     bool too_large; /* the data would exceed `ceiling` */
-    /* memory ran out. If this or too_large is set, the contents are incomplete */
+    /* memory ran out. If out_of_memory or too_large is set, the contents are incomplete. */
     bool out_of_memory;
 } wb__buffer;
 

@@ -5,7 +5,7 @@
 #include "core/context.h"
 #include "weighbridge/model.h"
 
-/* Initializes a context from a caller's options. Returns WB_ERROR_ARGUMENT if they are invalid. */
+/* Initializes a context. Fails with WB_ERROR_ARGUMENT if the caller's options are invalid. */
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);
 
 wb_status wb__fail_argument(wb__context *context, const char *what);

@@ -30,7 +30,7 @@ typedef enum wb__finding_id {
 const char *wb__finding_code(wb__finding_id id);
 const char *wb__finding_advice(wb__finding_id id);
 
-/* A growable list. All its strings are allocated in its arena. */
+/* A growable list of findings. All strings of the findings are allocated in `arena`. */
 struct wb_findings {
     wb_allocator allocator;
     wb__arena arena;
@@ -73,19 +73,21 @@ typedef struct wb__context {
 wb_status wb__fail(wb__context *context, wb_status status, wb__finding_id id, uint64_t offset,
                    wb__str name, const char *format, ...) WB__PRINTF(6, 7);
 
-/* As wb__fail with WB_ERROR_IO, for a system call that just failed with `os_error`. */
+/*
+ * As wb__fail, for a system call that failed with `os_error` (an errno value). The status is
+ * WB_ERROR_MEMORY for ENOMEM, WB_ERROR_NOT_FOUND for ENOENT and ENOTDIR, and WB_ERROR_IO for all
+ * other values. `what` describes the failed operation.
+ */
 wb_status wb__fail_os(wb__context *context, int os_error, const char *what);
 
 wb_status wb__fail_memory(wb__context *context);
 
-/* Reports a finding that does not end the operation. Returns WB_OK, or MEMORY. */
+/* Reports a finding that does not end the operation. Returns WB_OK, or WB_ERROR_MEMORY. */
 wb_status wb__note(wb__context *context, wb_severity severity, wb__finding_id id, uint64_t offset,
                    wb__str name, const char *format, ...) WB__PRINTF(6, 7);
 
-/*
- * Fails with FORMAT by default. In compatible mode, adds a finding of severity info and returns
- * WB_OK.
- */
+/* Fails with WB_ERROR_FORMAT by default. In compatible mode, adds a finding of severity info and
+ * returns WB_OK. */
 wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset, wb__str name,
                         const char *format, ...) WB__PRINTF(5, 6);
 
@@ -97,7 +99,7 @@ wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset
 #define wb__fail_memory(context) (wb__fail_memory(context), WB_ERROR_MEMORY)
 #endif
 
-/* Returns `error` after clearing it, or a cleared `spare` if `error` is NULL. */
+/* Clears *error and returns `error`. If `error` is NULL, clears *spare and returns `spare`. */
 wb_error *wb__error_reset(wb_error *error, wb_error *spare);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Messages of this module, grouped by the file that reports them.
+ * Texts of the errors and findings of this module, grouped by the source file that reports them.
  */
 #ifndef WB_CORE_CORE_MESSAGES_H
 #define WB_CORE_CORE_MESSAGES_H

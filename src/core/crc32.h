@@ -1,10 +1,10 @@
 /*
  * core/crc32.h: CRC-32 as in zip, gzip and PNG: polynomial 0x04C11DB7, bits reversed.
  *
- * The user computes the tables (8 KiB) when needed. That takes a few microseconds, and the library
- * keeps no state between calls. The code processes eight bytes at a time ("slicing by 8", Kounavis
- * and Berry, 2005): entry [k][b] is the contribution of byte b to the remainder if k bytes follow
- * it.
+ * The caller computes the tables (8 KiB) with wb__crc32_init, which takes a few microseconds. The
+ * library thus keeps no state between calls. The code processes eight bytes at a time ("slicing by
+ * 8", Kounavis and Berry, 2005): table entry [k][b] is the contribution of a byte b to the
+ * remainder if k bytes follow that byte.
  */
 #ifndef WB_CORE_CRC32_H
 #define WB_CORE_CRC32_H

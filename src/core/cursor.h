@@ -8,16 +8,15 @@
  *
  *       at hand
  *     p ------- end      wb__cursor_at(c) is the offset of p
- *                        `limit` is the offset the cursor must not pass
+ *                        `limit` is the offset that the cursor must not pass
  *
- * The bytes "at hand" are those between p and end, which can be read without another fetch. Reads
- * past the limit return zero and set `truncated`. A fill that fails sets `failed`, and leaves the
- * reason in the context it was created with. A reader may therefore check for errors once at its
- * end.
+ * The bytes "at hand" are those between p and end, which can be read without another fetch. A read
+ * past the limit returns zero and sets `truncated`. A failed fill sets `failed` and reports its
+ * error to the context of the window. A reader may therefore check for errors once at its end.
  *
- * A cursor may keep all bytes it has read: then `kept` points to the byte at offset 0, everything
- * up to `end` follows, and WB__CURSOR_SLACK more writable bytes come after that. The reader may
- * change those bytes once it has consumed them. A fetch can move the buffer, so references into it
+ * A cursor may keep all bytes that it has read. `kept` then points to a buffer that holds the bytes
+ * from offset 0 to `end`, followed by WB__CURSOR_SLACK more writable bytes. The reader may
+ * overwrite kept bytes that it has consumed. A fetch can move the buffer, so references into it
  * must be offsets.
  *
  * scripts/prove.sh proves the ACSL contracts: if fill fulfils its contract, a cursor stays valid
@@ -41,8 +40,8 @@ struct wb__cursor {
     const uint8_t *end; /* one past the last byte at hand */
     uint64_t end_at;    /* offset of `end` from the start of the source */
     uint64_t limit;     /* offset one past the last byte that may be read */
-    /* Appends at least one byte to the bytes at hand, which it may move. Returns false if it
-     * cannot. NULL if everything up to `limit` is at hand. */
+    /* Appends at least one byte to the bytes at hand, and may move them in memory. Returns false if
+     * it cannot append a byte. The pointer is NULL if all bytes up to `limit` are at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
     uint8_t *kept;  /* start of the kept bytes; NULL if consumed bytes are discarded */
@@ -52,7 +51,7 @@ struct wb__cursor {
 };
 
 #ifdef __FRAMAC__
-bool wb__cursor_fill_owes(wb__cursor *c); /* represents every fill function in the proofs */
+bool wb__cursor_fill_owes(wb__cursor *c); /* stands for all fill functions in the proofs */
 #endif
 
 /*@ predicate sound(wb__cursor *c) =
@@ -115,7 +114,8 @@ static inline uint64_t wb__cursor_left(const wb__cursor *c)
     return c->limit - wb__cursor_at(c);
 }
 
-/* Lowers the limit to a value not below the current offset. Drops the bytes at hand past it. */
+/* Lowers the limit. The new limit must not be below the current offset. Drops the bytes at hand
+ * past the new limit. */
 /*@ requires sound(c) && at(c) <= limit;
     assigns c->end, c->end_at, c->limit;
     ensures sound(c) && c->limit == limit && at(c) == \old(at(c)); */
@@ -137,8 +137,9 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 bool wb__cursor_fetch(wb__cursor *c, size_t n);
 
 /*
- * Returns true if n bytes are at hand now. Returns false past the limit (and sets `truncated`), if
- * a fill failed (and sets `failed`), or if n exceeds `reach`.
+ * Fetches bytes until n bytes are at hand, and returns true. Returns false if they would extend
+ * past the limit (and sets `truncated`), if a fill failed (and sets `failed`), or if n exceeds
+ * `reach`.
  */
 /*@ requires sound(c);
     assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;

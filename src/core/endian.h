@@ -18,10 +18,8 @@
 #define WB__LITTLE_ENDIAN 0
 #endif
 
-/*
- * On little-endian machines this is a memcpy: gcc 12 compiles loops over the equivalent shifts to
- * code with a third of the speed.
- */
+/* On little-endian machines, the loads and stores below use memcpy, because gcc 12 compiles loops
+ * of the equivalent shifts to code that runs at a third of the speed. */
 /*@ requires \valid_read((const uint8_t *)bytes + (0 .. 1));
     assigns \nothing; */
 static inline uint16_t wb__load_le16(const void *bytes)

@@ -18,18 +18,17 @@
 #endif
 
 /*
- * Opening a model with a 12 MB header touches about 8 MB of fresh memory. With pages of 4 KiB, the
- * kernel takes longer to provide them (3 ms measured) than the library takes to parse the header (1
- * ms); with huge pages it takes 0.2 ms. Allocations smaller than LARGE come from malloc, which
- * usually has mapped pages available.
+ * Opening a model with a 12 MB header touches about 8 MB of fresh memory. The kernel needs 3 ms to
+ * provide it in pages of 4 KiB, but 0.2 ms in huge pages (measured). Parsing the header takes 1 ms.
+ * Allocations smaller than LARGE come from malloc, which can usually reuse mapped pages.
  *
  * Sanitizers only track memory from malloc, so sanitizer builds use malloc for all sizes.
  */
 #define LARGE ((size_t)1 << 20)
 #define HUGE_PAGE ((size_t)1 << 21)
 
-/* Rounds up to a multiple of the huge-page size. Without this, the last part of the block would
- * consist of 4 KiB pages. */
+/* Rounds up to a multiple of the huge-page size. Otherwise the last part of the block would consist
+ * of 4 KiB pages. */
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
@@ -121,7 +120,8 @@ struct wb__arena_chunk {
 #define CHUNK_FIRST ((size_t)4096)
 #define CHUNK_LAST ((size_t)1 << 20)
 
-/* An allocation larger than 1/CHUNK_PARTS of the next chunk gets a chunk of its own size. */
+/* An allocation that does not fit in the newest chunk and is larger than 1/CHUNK_PARTS of the next
+ * one gets a chunk of its own size. */
 #define CHUNK_PARTS 4
 
 static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
@@ -134,10 +134,8 @@ static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
     return chunk;
 }
 
-/*
- * Allocates a separate chunk for one block. It is linked behind the newest chunk, whose free space
- * stays in use.
- */
+/* Allocates a separate chunk for one block. Links it behind the newest chunk, so that the arena
+ * goes on using the free space there. */
 static uint8_t *take_alone(wb__arena *arena, size_t bytes)
 {
     struct wb__arena_chunk *chunk = new_chunk(arena, bytes);
@@ -162,7 +160,8 @@ static bool add_chunk(wb__arena *arena, size_t bytes)
     return true;
 }
 
-/* Takes a block from the end of the newest chunk if `at_end`, otherwise from its start. */
+/* Takes a block from the end of the free space of the newest chunk if `at_end`, otherwise from its
+ * start. Adds a chunk if necessary. */
 static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
 {
     if (arena->next == NULL || bytes > arena->left) {
@@ -183,7 +182,7 @@ static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
 
 void *wb__arena_alloc(wb__arena *arena, size_t bytes)
 {
-    /* at least 8, so that NULL always means failure */
+    /* Allocate at least 8 bytes, so that NULL always means failure. */
     size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7;
     return rounded < bytes ? NULL : take(arena, rounded, false);
 }

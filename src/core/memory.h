@@ -1,8 +1,8 @@
 /*
  * core/memory.h: the caller's allocator, and arenas on top of it.
  *
- * Blocks are freed with the size they were allocated with. The default allocator can therefore map
- * large blocks directly from the kernel, on huge pages, and unmap them.
+ * wb__free gets the size with which the block was allocated. The default allocator can therefore
+ * map large blocks directly from the kernel, on huge pages, and unmap them.
  */
 #ifndef WB_CORE_MEMORY_H
 #define WB_CORE_MEMORY_H
@@ -14,7 +14,7 @@
 
 #include "weighbridge/base.h"
 
-/* Uses malloc below 1 MiB, and anonymous mappings with huge pages above. */
+/* Uses malloc for blocks below 1 MiB, and anonymous mappings with huge pages for larger blocks. */
 extern const wb_allocator wb__default_allocator;
 
 static inline void *wb__alloc(const wb_allocator *a, size_t bytes)
@@ -22,7 +22,8 @@ static inline void *wb__alloc(const wb_allocator *a, size_t bytes)
     return a->alloc(a->ctx, bytes == 0 ? 1 : bytes);
 }
 
-/* As wb__alloc, but zeroed. Does not write to memory that the kernel has already zeroed. */
+/* As wb__alloc, but returns zeroed memory. Does not write to memory that the kernel has already
+ * zeroed. */
 void *wb__alloc_zeroed(const wb_allocator *a, size_t bytes);
 
 static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
@@ -40,10 +41,10 @@ bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item
               size_t ceiling);
 
 /*
- * An arena: many small blocks with one lifetime. Chunk sizes double from 4 KiB to 1 MiB. A block
- * that would leave much of a chunk unused gets a chunk of its own, so that an arena uses little
- * more memory than was requested, plus the newest chunk. A zero-initialised arena is empty and
- * valid once `allocator` is set.
+ * An arena allocates many small blocks that are freed together. Chunk sizes double from 4 KiB to 1
+ * MiB. A block that would leave much of a chunk unused gets a chunk of its own. An arena thus uses
+ * little more memory than the requested bytes plus the newest chunk. A zero-initialised arena is
+ * empty and valid once `allocator` is set.
  */
 typedef struct wb__arena {
     const wb_allocator *allocator;
@@ -53,13 +54,11 @@ typedef struct wb__arena {
     size_t chunk_bytes; /* size of the newest chunk that holds several blocks, in bytes */
 } wb__arena;
 
-/* Returns `bytes` bytes aligned to 8, not cleared, or NULL if memory runs out. */
+/* Returns `bytes` uninitialised bytes at an address aligned to 8, or NULL if memory runs out. */
 void *wb__arena_alloc(wb__arena *arena, size_t bytes);
 
-/*
- * Returns `bytes` unaligned bytes, taken from the opposite end of the chunk, so that strings are
- * stored without padding between them.
- */
+/* Returns `bytes` unaligned bytes, or NULL if memory runs out. Takes them from the opposite end of
+ * the chunk, so that strings are stored without padding between them. */
 char *wb__arena_text(wb__arena *arena, size_t bytes);
 
 /* Returns a copy of n bytes, followed by a NUL. */
@@ -68,8 +67,8 @@ char *wb__arena_copy(wb__arena *arena, const char *text, size_t n);
 void wb__arena_free(wb__arena *arena);
 
 /*
- * A list whose items never move: an arena holds chunks of items, and a directory holds pointers to
- * the chunks. Growing the list never needs a second copy of it. This bounds memory where an
+ * A list whose items never move. The arena holds chunks of items, and `chunks` is a directory of
+ * pointers to them. Growing the list never copies the items, which limits memory use if an
  * untrusted file determines the number of items.
  */
 typedef struct wb__list {
@@ -91,10 +90,8 @@ static inline void *wb__list_at(const wb__list *list, size_t i)
     return list->chunks[i / WB__LIST_CHUNK] + i % WB__LIST_CHUNK * list->item_size;
 }
 
-/*
- * Marks memory as initialised for MemorySanitizer, which does not see writes by libraries compiled
- * without it, nor by the kernel outside of system calls.
- */
+/* Marks memory as initialised for MemorySanitizer. It does not see the writes of libraries compiled
+ * without it, nor those of the kernel outside of system calls. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>

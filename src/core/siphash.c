@@ -12,8 +12,8 @@ wb__hash_key wb__hash_key_draw(void)
     wb__hash_key key;
     if (getrandom(&key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key)
         return key;
-    /* getrandom fails early in boot or under a seccomp filter that blocks it. Fall back to values
-     * that an outsider cannot see: the monotonic clock, a stack address and the process ID. */
+    /* getrandom fails early during boot, or if a seccomp filter blocks it. Fall back to values that
+     * are unknown outside the process: the monotonic clock, a stack address and the process ID. */
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     key.word[0] = (uint64_t)now.tv_nsec * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)now.tv_sec;

@@ -1,8 +1,9 @@
 /*
  * core/siphash.h: a keyed hash for names from untrusted files.
  *
- * A file with 100,000 names that all hash to the same slot of an unkeyed table takes minutes to
- * open. With a secret random key for each model, such a file cannot be prepared.
+ * Without a key, an attacker can prepare a file with 100,000 names that all hash to the same slot
+ * of a table, and the file takes minutes to open. The secret random key of each model prevents
+ * this.
  */
 #ifndef WB_CORE_SIPHASH_H
 #define WB_CORE_SIPHASH_H

@@ -1,5 +1,5 @@
 /*
- * The version of the library and the names of statuses.
+ * Public functions: the version of the library and the names of status codes.
  */
 #include "core/core.h"
 

@@ -50,9 +50,11 @@ unsigned wb__utf8_sequence(const unsigned char *text, size_t n)
     if (first < 0x80)
         return 1;
 
-    /* The first byte determines the length. For four of its values it also narrows the range of the
-     * second byte, which excludes overlong forms (E0, F0), surrogates (ED) and code points above
-     * U+10FFFF (F4). */
+    /*
+     * The first byte determines the length. The values E0, F0, ED and F4 also narrow the range of
+     * the second byte. This excludes overlong forms (E0, F0), surrogates (ED) and code points above
+     * U+10FFFF (F4).
+     */
     unsigned length;
     unsigned char low = 0x80, high = 0xBF;
     if (first >= 0xC2 && first <= 0xDF) {
@@ -126,7 +128,7 @@ unsigned wb__utf8_encode(uint32_t c, unsigned char out[4])
     return 4;
 }
 
-/* U+0080 to U+009F are control characters, which terminals also interpret in UTF-8 text. */
+/* U+0080 to U+009F are control characters. Terminals obey them in UTF-8 text, too. */
 static bool is_c1_control(const unsigned char *sequence, unsigned length)
 {
     return length == 2 && sequence[0] == 0xC2 && sequence[1] < 0xA0;

@@ -35,7 +35,7 @@ static inline wb__str wb__str_from(const char *text, size_t len)
 /* Returns true if a equals b, ignoring the case of A to Z. Independent of the locale. */
 bool wb__str_equal_nocase(wb__str a, wb__str b);
 
-/* Compares byte by byte; a prefix is less than the longer string. Returns < 0, 0 or > 0. */
+/* Compares byte by byte. A prefix of a string is less than the string. Returns < 0, 0 or > 0. */
 int wb__str_compare(wb__str a, wb__str b);
 
 bool wb__str_starts_with(wb__str text, wb__str start);
@@ -69,9 +69,9 @@ size_t wb__utf8_valid_prefix(const unsigned char *text, size_t n);
 unsigned wb__utf8_encode(uint32_t code_point, unsigned char out[4]);
 
 /*
- * Writes `text` in a form that is safe to display: printable ASCII and well-formed UTF-8 unchanged,
- * every other byte as \xNN, a backslash as \\. Text that does not fit is truncated and ends with
- * "...". `capacity` includes the terminating NUL and must be at least 8.
+ * Writes `text` to `out` in a form that is safe to display. Printable ASCII and well-formed UTF-8
+ * stay unchanged, a backslash becomes \\, and every other byte becomes \xNN. Text that does not fit
+ * is truncated and ends with "...". `capacity` includes the terminating NUL and must be at least 8.
  */
 void wb__printable(char *out, size_t capacity, wb__str text);
 

@@ -13,8 +13,9 @@ __attribute__((target("xsave"))) static uint64_t enabled_state(void)
     return __builtin_ia32_xgetbv(0);
 }
 
-#define XCR0_AVX 0x6u     /* the system saves the XMM and YMM registers */
-#define XCR0_AVX512 0xE0u /* the system saves opmask, upper ZMM0 to 15 and ZMM16 to 31 */
+/* Bits of the register XCR0: the operating system saves these registers when it switches tasks. */
+#define XCR0_AVX 0x6u     /* XMM and YMM */
+#define XCR0_AVX512 0xE0u /* opmask, the upper halves of ZMM0 to ZMM15, and ZMM16 to ZMM31 */
 
 static bool has(uint32_t value, uint32_t bits)
 {

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 
 /*
- * MemorySanitizer reports the uninstrumented libcrypto as use of uninitialised memory, so the
- * library is not used there.
+ * MemorySanitizer reports the uninstrumented libcrypto as use of uninitialised memory, so builds
+ * with MemorySanitizer do not use it.
  */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
@@ -16,8 +16,8 @@
 #endif
 
 /*
- * The subset of the API that OpenSSL 1.1 and 3 share. Its types are opaque and its functions
- * unchanged.
+ * The part of libcrypto's API that OpenSSL 1.1 and 3 have in common: its types are opaque, and its
+ * functions have the same signatures in both versions.
  */
 struct wb__libcrypto_sha256 {
     wb_allocator allocator;

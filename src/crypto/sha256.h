@@ -1,10 +1,11 @@
 /*
- * crypto/sha256.h: SHA-256 (FIPS 180-4) of one or two streams at a time.
+ * crypto/sha256.h: SHA-256 (FIPS 180-4) of one message, or of two messages at a time.
  *
- * A single stream cannot keep the processor busy, because each round depends on the one before. Two
- * streams with interleaved rounds take little more time than one. A stream is called a lane, and
- * the kernels can compress two lanes together. SHA instructions are used if the processor has them;
- * otherwise libcrypto is used, and without libcrypto the portable code in sha256.c.
+ * A lane is the state of one message that is being hashed. A single lane cannot keep the processor
+ * busy, because each round depends on the one before. Two lanes with interleaved rounds take little
+ * more time than one, so the kernels can compress the blocks of two lanes together. The kernel uses
+ * SHA instructions if the processor has them. Otherwise libcrypto hashes; if libcrypto is not
+ * installed, the portable code in sha256.c does.
  */
 #ifndef WB_CRYPTO_SHA256_H
 #define WB_CRYPTO_SHA256_H

@@ -1,8 +1,8 @@
 /*
  * A CUDA device. An upload is queued on the next stream, followed by an event, and proceeds while
  * the caller fetches more data. The number of concurrent copies therefore equals the number of
- * staging buffers of the caller. Only copies from pinned memory are asynchronous; for any other
- * memory the driver first copies the bytes into memory of its own before it returns.
+ * staging buffers of the caller. Only copies from pinned memory are asynchronous. From any other
+ * memory the driver copies the bytes into its own memory before the call returns.
  */
 #include "device/cuda.h"
 
@@ -30,7 +30,8 @@ static wb_status alloc_buffer(void *ctx, uint64_t bytes, void **handle)
     return status;
 }
 
-/* The driver finds the memory by its address, so that any current context works. */
+/* Frees the memory even if the device's context cannot be made current: the driver finds the memory
+ * by its address in any context. */
 static void free_buffer(void *ctx, void *handle, uint64_t bytes)
 {
     const wb__cuda *cuda = ctx;
@@ -88,8 +89,7 @@ static wb_status start_copy(wb__cuda *cuda, void *event, wb__cuda_memory to, con
     if (status != WB_OK)
         return status;
     status = wb__cuda_status(cuda->call.event_record(event, stream));
-    if (status != WB_OK) /* without the event, the end of the copy cannot be detected, so wait for
-                            the stream */
+    if (status != WB_OK) /* the copy has no event to wait for, so wait for the stream */
         (void)cuda->call.stream_wait(stream);
     return status;
 }
@@ -119,7 +119,7 @@ static wb_status wait(void *ctx, void *event)
 {
     wb__cuda *cuda = ctx;
     wb__cuda_event *behind = event;
-    /* on failure, wait anyway: the current context may work as well */
+    /* If this fails, wait anyway: the call may also work in the current context. */
     bool entered = wb__cuda_enter(cuda) == WB_OK;
     wb_status status = wb__cuda_status(cuda->call.event_wait(behind->event));
     if (entered)

@@ -34,12 +34,13 @@ wb_status wb__fail_device(wb__context *context, wb_status status, const char *wh
 
 typedef struct wb__segment wb__segment;
 
-/* Maps the file, and creates it if it does not exist. An empty path means an unnamed file. */
+/* Maps the file `path`, and creates it if it does not exist. If `path` is empty, creates and maps
+ * an unnamed file. */
 wb_status wb__segment_open(wb__context *context, const char *path, uint64_t bytes,
                            uint64_t alignment, wb__segment **segment);
 void wb__segment_close(wb__segment *segment);
 
-/* As wb_device.claim and wb_device.publish. A handle is the address of the buffer. */
+/* Implement wb_device.claim and wb_device.publish. A handle is the address of the buffer. */
 wb_status wb__segment_claim(wb__segment *segment, const void *key, uint64_t bytes, void **handle,
                             int *filled);
 void wb__segment_publish(wb__segment *segment, void *handle, wb_status status);

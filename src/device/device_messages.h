@@ -14,7 +14,7 @@
 #define WB__MSG_HOST_FLAGS "wb_host_options.flags contains unknown flags"
 #define WB__MSG_HOST_ALIGNMENT "the alignment must be a power of two of at most 2 MiB"
 #define WB__MSG_SEGMENT_ALIGNMENT_LIMIT                                                            \
-    "buffers in a segment support an alignment of at most 4096 bytes"
+    "buffers in a shared segment support an alignment of at most 4096 bytes"
 #define WB__MSG_OPENCL_SIZE "wb_opencl_options.size must be sizeof(wb_opencl_options)"
 #define WB__MSG_OPENCL_FLAGS "wb_opencl_options.flags contains unknown flags"
 #define WB__MSG_OPENCL_ALIGNMENT "the alignment must be a power of two of at most 4096 bytes"

@@ -37,8 +37,8 @@ static wb_status check_cuda(wb__context *context, const wb_cuda_options *options
     return WB_OK;
 }
 
-/* Size of the members of wb_device that every version has. The caller's struct may lack later
- * members. */
+/* Size of the members of wb_device that exist since its first version. The caller's struct may lack
+ * the others. */
 #define DEVICE_BYTES (wb__abis[WB__ABI_wb_device].first)
 
 static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_error *error)
@@ -47,7 +47,7 @@ static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_e
     return wb__context_init(context, &open, error);
 }
 
-/* Copies a device that was opened to the caller's struct, or clears the struct after a failure. */
+/* Copies the opened device to the caller's struct. After a failure, clears the struct instead. */
 static wb_status finish(wb_status status, const wb_device *own, wb_device *caller)
 {
     memset(caller, 0, DEVICE_BYTES);

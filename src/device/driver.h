@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 
-/* The name of a function, and the offset of its pointer in a struct of function pointers. */
+/* The name of a driver function, and the offset of its pointer in a struct of function pointers. */
 typedef struct wb__driver_call {
     const char *name;
     size_t at;

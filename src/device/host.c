@@ -32,7 +32,7 @@ static void *map_huge(uint64_t bytes)
     return NULL;
 }
 
-/* Allocates extra bytes, so that the head fits before the first aligned address that follows it. */
+/* Allocates extra bytes, so that there is an aligned address with room for the head before it. */
 static wb_status alloc_buffer(void *ctx, uint64_t bytes, void **handle)
 {
     const host *h = ctx;
@@ -65,7 +65,7 @@ static void free_buffer(void *ctx, void *handle, uint64_t bytes)
     const host *h = ctx;
     head at;
     (void)bytes;
-    /* In a segment, other processes may still use the buffer; it lives as long as the segment. */
+    /* Other processes may still use a buffer in a segment, so it lives as long as the segment. */
     if (h->segment != NULL)
         return;
     memcpy(&at, (uint8_t *)handle - sizeof at, sizeof at);

@@ -1,8 +1,9 @@
 /*
  * An OpenCL device. If the device shares memory with the process (a CPU device), a buffer consists
  * of memory pages of the process, passed with CL_MEM_USE_HOST_PTR. The driver calls back when it no
- * longer uses the pages, which can be later than their release if queued commands still need them.
- * Otherwise the memory belongs to the device, and data is transferred through the command queue.
+ * longer uses the pages; queued commands can still use them after the buffer is released. If the
+ * device does not share memory, it allocates the buffers, and data is transferred through the
+ * command queue.
  */
 #include "device/opencl.h"
 
@@ -108,7 +109,7 @@ static wb_status upload(void *ctx, void *handle, uint64_t offset, const void *sr
     int32_t code =
         cl->call.write_buffer(cl->queue, handle, 0, (size_t)offset, (size_t)n, src, 0, NULL, event);
     if (code == CL_SUCCESS)
-        /* ignore errors: waiting for the event flushes the queue as well */
+        /* Ignore errors: waiting for the event also flushes the queue. */
         (void)cl->call.flush(cl->queue);
     else
         *event = NULL;

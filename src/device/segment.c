@@ -1,6 +1,6 @@
 /*
- * A file that several processes map, and in which they share buffers. Each buffer has a key that
- * identifies its contents.
+ * A segment is a file that several processes map, and in which they share buffers. Each buffer has
+ * a key that identifies its contents.
  *
  *     offset   contents
  *     0        header: magic, length, alignment, start of free space
@@ -8,12 +8,14 @@
  *              first bytes of the key
  *     ...      buffers, one after the other; each is preceded by the index of its entry
  *
- * Buffers are never freed individually: after a process has died, it is unknown which buffers it
- * used. They are freed with the file. The locks are fcntl locks on bytes of the file, which the
- * kernel releases when their process ends: byte 0 for the header and directory, byte 1 + n while
- * entry n is being filled. An entry that is neither filled nor locked was left by a process that
- * died or failed, and the next process may fill it. fcntl locks do not exclude threads of the same
- * process from each other; `lock` and `filling` do.
+ * Buffers are never freed individually, because after a process has died it is unknown which
+ * buffers it used. They are freed with the file.
+ *
+ * Processes lock single bytes of the file with fcntl. Byte 0 is locked to use the header and the
+ * directory, byte n + 1 while the buffer of entry n is being filled. The kernel releases the locks
+ * of a process when it ends. If an entry is locked by no process and its buffer is not complete,
+ * the process that filled it died or failed, and the next process may fill it. fcntl locks do not
+ * exclude threads of the same process from each other; the members `lock` and `filling` do.
  *
  * Space is reserved in the file before it is accessed, so that a full disk or lack of memory causes
  * an error instead of a signal.
@@ -63,7 +65,7 @@ struct wb__segment {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pid_t process;
-    uint8_t filling[SLOTS / 8]; /* one bit per entry that this process is filling */
+    uint8_t filling[SLOTS / 8]; /* bit n: this process is filling the buffer of entry n */
 };
 
 static wb_status fail(wb__context *context, wb_status status, const char *what)
@@ -75,8 +77,8 @@ static wb_status fail(wb__context *context, wb_status status, const char *what)
 
 /*
  * Locks a byte of the file, and waits if necessary. The kernel treats each process as one thread,
- * so it may report a deadlock where there is none: when two processes each fill a buffer in one
- * thread and wait for the other's buffer in another thread. In that case the call is repeated.
+ * so it reports a deadlock where there is none: two processes each fill a buffer in one thread, and
+ * wait in another thread for the buffer of the other process. In that case the call is repeated.
  */
 static bool lock_byte(int fd, uint64_t at, short type)
 {
@@ -241,7 +243,8 @@ static uint32_t find(const wb__segment *segment, const uint8_t *key)
     return SLOTS;
 }
 
-/* Reserves space for a free entry. */
+/* Reserves space in the file for a buffer, and describes the buffer in the free entry `at`, which
+ * is entry i. */
 static wb_status make_slot(wb__segment *segment, slot *at, uint32_t i, const uint8_t *key,
                            uint64_t bytes)
 {
@@ -261,8 +264,8 @@ static wb_status make_slot(wb__segment *segment, slot *at, uint32_t i, const uin
 }
 
 /*
- * Checks an entry, which another process may have written, before it is used: the size must match
- * and the range must be inside the file.
+ * Checks an entry before it is used, because another process may have written it: its size must be
+ * `bytes`, and its range must be inside the file.
  */
 static bool is_sound(const wb__segment *segment, const slot *at, uint64_t bytes)
 {
@@ -271,8 +274,9 @@ static bool is_sound(const wb__segment *segment, const slot *at, uint64_t bytes)
 }
 
 /*
- * Looks up a key, and creates its entry if there is none. Returns WB_OK if the buffer can be used
- * or filled, CHANGED if another thread or process is filling it.
+ * Looks up a key, and creates its entry if there is none. `owned`: the caller has locked the byte
+ * of the entry. Returns WB_OK if the buffer can be used (*filled is 1) or must be filled (0).
+ * Returns CHANGED if another thread or process is filling it.
  */
 static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t bytes, bool owned,
                          uint32_t *found, int *filled)
@@ -291,7 +295,7 @@ static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t byte
     if (!is_sound(segment, at, bytes))
         return WB_ERROR_FORMAT;
     *filled = at->state == SLOT_READY;
-    /* this call holds the lock on the entry: it is complete, or its writer died */
+    /* The caller has the lock on the entry, so no other process is filling the buffer. */
     if (owned && !is_filling(segment, i)) {
         if (*filled)
             unlock_byte(segment->fd, 1 + (uint64_t)i);
@@ -310,7 +314,7 @@ wb_status wb__segment_claim(wb__segment *segment, const void *key, uint64_t byte
     *handle = NULL;
     *filled = 0;
     (void)pthread_mutex_lock(&segment->lock);
-    /* after a fork: the child does not fill the entries its parent was filling */
+    /* After a fork, the child does not fill the buffers that its parent was filling. */
     if (segment->process != getpid()) {
         memset(segment->filling, 0, sizeof segment->filling);
         segment->process = getpid();

@@ -1,8 +1,8 @@
 /*
  * diff: the differences between two models.
  *
- *   diff_match.c   pairs the tensors of both models; compares shapes and encodings
- *   distance.c     sums over values, in an order that does not depend on the number of threads
+ *   diff_match.c   pairs the tensors of both models by name, compares shapes and encodings
+ *   distance.c     sums over pairs of values, in the same order for any number of threads
  *   diff_values.c  compares the values of paired tensors, using the threads of an executor
  *   diff_facts.c   compares config and metadata
  *   diff_models.c  runs all steps
@@ -15,7 +15,18 @@
 
 #define WB__DIFF_ALL 63u
 
-/* Sums over pairs of values. A double represents the product of two floats exactly. */
+/*
+ * Sums over pairs of values (a, b). A double represents the product of two floats exactly.
+ *
+ *     values      number of pairs
+ *     different   number of pairs in which a and b differ
+ *     not_finite  number of different pairs that contain an infinity or a NaN
+ *     aa, bb, ab  sums of a², of b² and of a b
+ *     dd          sum of (b - a)²
+ *     maximum     maximum of |b - a|
+ *
+ * Pairs that contain an infinity or a NaN are not included in the sums and the maximum.
+ */
 typedef struct wb__sums {
     uint64_t values, different, not_finite;
     double aa, bb, ab, dd, maximum;
@@ -46,7 +57,7 @@ typedef struct wb__meta_pair {
 struct wb_diff {
     wb_allocator allocator;
     const wb_model *a, *b;
-    uint32_t kinds; /* kinds of differences to compare (flags) */
+    uint32_t kinds; /* kinds of differences to look for (WB_DIFF_*) */
     uint32_t differs;
     wb__comparables a_subjects, b_subjects;
     wb__pair *pairs;
@@ -59,16 +70,17 @@ struct wb_diff {
 
 bool wb__same_shape(const wb__kind *a, const wb__kind *b);
 
-/* Fills a diff whose models and kinds are set. */
+/* Compares the models diff->a and diff->b and stores the differences in *diff. Precondition: a, b
+ * and `kinds` are set. */
 wb_status wb__diff_all(wb_diff *diff, wb__context *context, const wb_progress *progress);
 
 /* Fills `pairs` and records all differences that can be found without reading values. */
 wb_status wb__diff_match(wb_diff *diff, wb__context *context);
 
-/* Compares the values of all pairs whose tensors have the same number of values. */
+/* Compares the values of all pairs whose tensors have the same shape and number of values. */
 wb_status wb__diff_values(wb_diff *diff, wb__context *context, const wb_progress *progress);
 
-/* Compares config and metadata. */
+/* Compares the configs and the metadata of both models. */
 wb_status wb__diff_facts(wb_diff *diff, wb__context *context);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Compares config and metadata. A key that only one model has counts as a difference only if both
- * models use the same format, because each format has keys that other formats cannot represent.
+ * Compares the configs and the metadata of two models. A key that only one model has counts as a
+ * difference only if both models use the same format, because each format has keys that other
+ * formats cannot represent.
  */
 #include "diff/diff.h"
 
@@ -9,9 +10,10 @@
 #include "handle/derived_meta.h"
 
 #define NESTED_MAX 32 /* nesting limit of arrays; deeper arrays count as different */
-#define STRIDE 64     /* number of elements compared per step */
+#define STRIDE 64     /* number of array elements that are compared at a time */
 
-/* Fields that describe how values are stored, not the model itself. */
+/* Config fields that are not compared, because they describe how values are stored, not the model
+ * itself. */
 static const wb_config_field storage_fields[] = {WB_CONFIG_ROPE_LAYOUT, WB_CONFIG_NORM_OFFSET,
                                                  WB_CONFIG_QUANT_BITS, WB_CONFIG_QUANT_GROUP_SIZE};
 
@@ -60,7 +62,8 @@ static bool is_number(wb_meta_type type)
     return type == WB_META_INT || type == WB_META_UINT;
 }
 
-/* Compares as 32-bit floats if `narrow` is set: another format may store the value in 64 bits. */
+/* Returns true if two numbers are equal, or both are NaN. `narrow` means that one of them is stored
+ * in 32 bits. Both are then rounded to 32 bits, because the other file may store 64 bits. */
 static bool same_float(double x, double y, bool narrow)
 {
     if (x != x || y != y)
@@ -114,7 +117,7 @@ static bool same_ints(const wb_meta_array *a, const wb_meta_array *b, uint64_t f
     int64_t x[STRIDE], y[STRIDE];
     if (wb_meta_ints(a, first, n, x) == WB_OK && wb_meta_ints(b, first, n, y) == WB_OK)
         return memcmp(x, y, (size_t)n * sizeof x[0]) == 0;
-    uint64_t v[STRIDE], w[STRIDE]; /* values above 2^63 - 1 */
+    uint64_t v[STRIDE], w[STRIDE]; /* buffers for values above 2^63 - 1 */
     return wb_meta_uints(a, first, n, v) == WB_OK && wb_meta_uints(b, first, n, w) == WB_OK &&
            memcmp(v, w, (size_t)n * sizeof v[0]) == 0;
 }
@@ -205,8 +208,8 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    const wb__derived_meta *derived; /* The derived metadata is requested here so that a lack of
-                                        memory is reported; the code below ignores this error. */
+    const wb__derived_meta *derived; /* The metadata is derived here, because WB_ERROR_MEMORY would
+                                        only end the loops below and would not be reported. */
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)

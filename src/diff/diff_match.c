@@ -14,7 +14,8 @@ bool wb__same_shape(const wb__kind *a, const wb__kind *b)
            (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
-/* Compares the stored type and the packing; for experts stored separately, those of each expert. */
+/* Returns true if two tensors have the same dtype or packing. For experts that are stored
+ * separately, compares the first expert. */
 static bool same_encoding(const wb_diff *diff, const wb__comparable *a, const wb__comparable *b)
 {
     const wb__packed *p, *q;
@@ -34,7 +35,8 @@ static int compare_names(wb__str a, wb__str b)
     return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Returns the tied embedding to compare with an output tensor that only the other model has. */
+/* Returns the embedding of `model` if the model also uses it as output matrix and `name` is the
+ * output matrix of the other model. Otherwise returns NULL. */
 static const wb__comparable *tied_to(const wb_model *model, const wb__comparables *subjects,
                                      wb__str name)
 {
@@ -45,7 +47,7 @@ static const wb__comparable *tied_to(const wb_model *model, const wb__comparable
     return wb__comparables_find(subjects, WB__STR("token_embedding.weight"));
 }
 
-/* Merges both lists into pairs. Both lists are sorted by name, and so is the result. */
+/* Merges the tensor lists of both models into a list of pairs. All lists are sorted by name. */
 static void merge(wb_diff *diff)
 {
     const wb__comparables *a = &diff->a_subjects, *b = &diff->b_subjects;
@@ -89,7 +91,7 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
         if (x != NULL && y != NULL) {
             pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
             pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;
-        } else { /* not a difference: converters omit this tensor */
+        } else { /* a missing spare tensor is not a difference, because converters may omit it */
             bool is_spare = x != NULL ? x->is_spare : y != NULL && y->is_spare;
             pair->differs = is_spare && !one_format ? 0 : WB_DIFF_NAMES;
         }

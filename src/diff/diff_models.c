@@ -24,7 +24,7 @@ static int worst_first(const void *a, const void *b)
     order = wb__str_compare(x->name, y->name);
     if (order != 0)
         return order;
-    /* Two tensors of one model have the same name: sort by tensor number. */
+    /* Only tensors of the same model can have the same name. They are sorted by tensor number. */
     uint64_t i = x->a == NULL ? UINT64_MAX : x->a->number;
     uint64_t j = y->a == NULL ? UINT64_MAX : y->a->number;
     return i < j ? -1 : i > j;

@@ -10,14 +10,14 @@
 #include <stdatomic.h>
 
 #define SEGMENT_FLOATS ((uint64_t)1 << 20)
-#define PIECE_FLOATS ((size_t)16 << 10) /* a multiple of LANES in distance.c */
-#define SLOTS 64                        /* maximum number of concurrent threads */
+#define PIECE_FLOATS ((size_t)16 << 10) /* floats per read, a multiple of LANES (distance.c) */
+#define SLOTS 64                        /* maximum number of threads */
 
 typedef struct job {
     wb_diff *diff;
     wb__context *context; /* the caller's context; each thread has its own copy */
     const wb_progress *progress;
-    const void *home; /* identifies the calling thread */
+    const void *home; /* address of errno in the calling thread, which identifies the thread */
     wb__sums *segments;
     size_t segment_count;
     atomic_size_t next;
@@ -32,7 +32,7 @@ typedef struct worker {
     wb__context *context;
     const wb__pair *pair;
     wb__reader a, b;
-    float *pieces; /* buffers of PIECE_FLOATS floats for each of the two tensors */
+    float *pieces; /* two buffers of PIECE_FLOATS floats, one for each tensor of the pair */
 } worker;
 
 static uint64_t segment_floats(const wb_diff *diff, const wb__pair *pair)
@@ -50,7 +50,7 @@ static uint64_t count_segments(const wb_diff *diff, const wb__pair *pair)
     return pair->a->floats / size + (pair->a->floats % size != 0);
 }
 
-/* Returns the pair that contains a segment. */
+/* Returns the pair to which the segment belongs. */
 static const wb__pair *pair_of(const wb_diff *diff, size_t segment)
 {
     size_t low = 0, high = diff->pair_count;

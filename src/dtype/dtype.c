@@ -9,9 +9,9 @@ static const wb__dtype dtypes[] = {
 #undef WB__DTYPE
 
 /*
- * Checks each row: its number equals the one in the public enum; a block occupies whole bytes, or
- * has a single element that is packed with its neighbours; the sign, exponent and mantissa bits of
- * a float add up to its size.
+ * Checks each row of dtypes.def: its number equals the one in the public enum; a block occupies
+ * whole bytes, unless it is a single element; the sign, exponent and mantissa bits of a float add
+ * up to its size.
  */
 #define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)     \
     _Static_assert(WB_DTYPE_##name == (number), #name);                                            \

@@ -65,8 +65,8 @@ static inline bool wb__dtype_is_plain(const wb__dtype *dtype)
 }
 
 /*
- * Returns true if wb__dtype_convert supports the pair of types. Complex types convert only to
- * themselves, because a conversion to real numbers would have to drop a part. Block types are
+ * Returns true if wb__dtype_convert supports the pair of types. A complex type converts only
+ * to itself, because a conversion to real numbers would lose the imaginary part. Block types are
  * decoded by src/quant.
  */
 static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to)
@@ -78,7 +78,7 @@ static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to
 /*
  * Converts n elements, starting with element `first` of src. For types of whole bytes, `first` only
  * advances src; for smaller types it selects the first bit to read. dst begins at a byte boundary.
- * If its type has fewer than 8 bits per element, the unused bits of its last byte are set to 0.
+ * If `to` has fewer than 8 bits per element, the unused bits of the last byte of dst are set to 0.
  */
 void wb__dtype_convert(const wb__dtype *from, const void *src, uint64_t first, const wb__dtype *to,
                        void *dst, size_t n);
@@ -86,7 +86,7 @@ void wb__dtype_convert(const wb__dtype *from, const void *src, uint64_t first, c
 typedef struct wb__value_counts {
     uint64_t nan;
     uint64_t infinite;
-    uint64_t odd_bool; /* number of booleans other than 0 and 1 */
+    uint64_t odd_bool; /* number of BOOL elements other than 0 and 1 */
 } wb__value_counts;
 
 /* Adds the numbers of NaNs, infinities and invalid booleans among n elements to *counts. */

@@ -24,8 +24,9 @@ static inline size_t wb__dtype_unit_bytes(const wb__dtype *dtype)
 }
 
 /*
- * Returns the size in bytes of `elements` elements. Precondition: `elements` is a multiple of the
- * unit, and is the size of a valid tensor, so that the product does not overflow.
+ * Returns the size in bytes of `elements` elements. Precondition: `elements` is a multiple of
+ * wb__dtype_unit, and not more than the elements of a valid tensor, so that the product does not
+ * overflow.
  */
 static inline uint64_t wb__dtype_bytes(const wb__dtype *dtype, uint64_t elements)
 {
@@ -42,14 +43,16 @@ static inline uint64_t wb__dtype_elements(const wb__dtype *dtype, uint64_t bytes
 }
 
 /*
- * Reverses the byte order of every number in n units: of elements of plain types, and within blocks
- * of the scales and all other fields wider than a byte. This turns the data a big-endian machine
- * wrote into the data a little-endian machine would have written.
+ * Reverses the byte order of every number in n units (see wb__dtype_unit). The numbers of a plain
+ * type are its elements; those of a block type are its scales and all other fields wider than a
+ * byte. This turns the data a big-endian machine wrote into the data a little-endian machine would
+ * have written.
  */
 void wb__dtype_swap(const wb__dtype *dtype, void *units, size_t n);
 
 /*
- * Adds to *counts, for n blocks, the number of blocks with a NaN scale and with an infinite scale.
+ * Adds two numbers of blocks, out of n, to *counts: those with a NaN scale, and those with an
+ * infinite scale but no NaN scale.
  */
 void wb__block_count_odd(const wb__dtype *dtype, const void *blocks, size_t n,
                          wb__value_counts *counts);

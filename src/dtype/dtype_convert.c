@@ -44,7 +44,7 @@ static void convert_f32_bf16(const uint8_t *src, uint8_t *dst, size_t n)
         wb__store_le16(dst + 2 * i, wb__f32_to_bf16(wb__load_le32(src + 4 * i)));
 }
 
-/* Converts one element at a time, for all values. */
+/* Accepts all values, unlike the fast path in convert_bf16_f16. */
 static void convert_bf16_f16_any(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -194,7 +194,8 @@ static uint64_t put_integer(const wb__dtype *dtype, integer v)
 #define DOUBLE_SIGN (UINT64_C(1) << 63)
 
 /*
- * Rounds to odd if `to_odd` (when a second rounding follows), otherwise to nearest, ties to even.
+ * Returns v as the bits of a double. Rounds to odd if `to_odd` is set, which means that a second
+ * rounding follows; otherwise to nearest, ties to even.
  */
 static uint64_t double_from_integer(integer v, bool to_odd)
 {
@@ -322,8 +323,8 @@ void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t fi
 /* ---- counting NaNs, infinities and invalid booleans ---- */
 
 /*
- * Counts, among n floats of `bits` bits, those whose exponent bits are all set and those that are
- * NaN.
+ * Adds the numbers of NaNs and infinities among n floats of `bits` bits to *counts. `special`
+ * counts both.
  */
 #define COUNT_SPECIAL(bits, load, magnitude_mask, infinity)                                        \
     do {                                                                                           \

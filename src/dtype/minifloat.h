@@ -13,18 +13,19 @@
 #include "dtype/dtype.h"
 
 /*
- * Returns the bits of the double with the value of `bits`. A NaN becomes the quiet NaN of its sign.
+ * Returns the bits of the double with the value of `bits`. A NaN becomes the quiet NaN with the
+ * same sign.
  */
 uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits);
 
 /*
  * Returns the encoding nearest to the double with these bits, ties to even.
  *
- * A value that is too large becomes infinity; in a type without infinity NaN; in a type without
- * both the largest value. A NaN becomes NaN, or negative zero in a type without NaN. For SCALE
- * types, which have no sign and no zero, zero and negative values become NaN, and values below the
- * smallest representable one become that one. These are the rules of ml_dtypes, which the tests
- * compare with.
+ * A value that is too large becomes infinity, or NaN if the type has no infinity, or the largest
+ * value if the type has neither. A NaN becomes NaN, or negative zero if the type has no NaN. In
+ * SCALE types, which have no sign and no zero, zero and negative values become NaN, and values
+ * below the smallest representable one become that one. These are the rules of ml_dtypes, with
+ * which the tests compare the results.
  */
 uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits);
 

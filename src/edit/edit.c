@@ -13,7 +13,7 @@
 #include <sys/statfs.h>
 
 #define PADDING_KEY "weighbridge.padding"
-/* size of an entry with an empty padding string, in bytes */
+/* size of the GGUF entry PADDING_KEY with an empty string as value, in bytes */
 #define PADDING_MIN (8 + sizeof PADDING_KEY - 1 + 4 + 8)
 /* Files with at most this number of data bytes are rewritten instead of edited in place. */
 #define SMALL ((uint64_t)64 << 20)
@@ -206,7 +206,7 @@ static bool data_lies_still(const wb__edit_job *job)
         if (tensor->out.begin - layout->header.n != wb__tensor_begin(&in->table, tensor->from))
             return false;
     }
-    /* The old data section may be shorter than the new one by less than one alignment, because
+    /* The old data section may be up to `alignment` - 1 bytes shorter than the new one, because
      * some GGUF writers do not pad the last tensor. */
     uint64_t ours = layout->bytes - layout->header.n;
     uint64_t theirs = wb__source_bytes(job->model->sources[0]) - job->data_begin;
@@ -221,8 +221,8 @@ static uint64_t header_end(const wb__edit_job *job)
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
     size_t n = header->n;
     uint8_t filler = job->writer->format == &wb__format_gguf ? 0 : ' ';
-    /* In a GGUF header the trailing zeros may belong to a value. The result then differs from the
-     * true size by less than one alignment, which is harmless. */
+    /* In a GGUF header, trailing zeros may belong to a value. The result is then up to 7 bytes too
+     * small, which is harmless. */
     size_t least = n > 8 ? n - 7 : n;
     while (n > least && header->bytes[n - 1] == filler)
         n--;

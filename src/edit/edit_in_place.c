@@ -13,10 +13,11 @@
  *
  * All numbers are little-endian. The edit inserts k bytes and syncs the file, writes the new header
  * and syncs again, then removes the journal. While the journal exists, the edit can be undone any
- * number of times: if the file is k bytes longer, the k bytes at its start are removed; then the
- * old header is written. During an edit each byte before the data section is a byte of the old
- * header, a byte of the new header, or an inserted zero. If recovery finds any other byte, the file
- * was replaced since the edit began, and recovery does not change it.
+ * number of times. Undoing removes k bytes at the start of the file if the file is k bytes longer
+ * than before the edit, and then writes the old header. During an edit, each byte before the data
+ * section is a byte of the old header, a byte of the new header, or an inserted zero. If recovery
+ * finds any other byte, the file was replaced since the edit began, and recovery does not change
+ * it.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -38,8 +39,8 @@
 
 #define FIXED 32
 #define CHECK 8
-/* Maximum size of a journal, in bytes. Twice the size of the largest known headers is far
- * smaller. */
+/* Maximum size of a journal, in bytes. A journal contains two headers, and the largest known
+ * headers are far smaller than half of this size. */
 #define JOURNAL_MAX ((size_t)1 << 30)
 
 static const char magic[] = WB__JOURNAL_MAGIC; /* without the terminating NUL */
@@ -54,7 +55,7 @@ static uint64_t checksum(const void *bytes, size_t n)
 /* ---- undo ---- */
 
 typedef struct journal {
-    uint64_t length, inserted; /* length before the edit and number of inserted bytes */
+    uint64_t length, inserted; /* file length before the edit, and number of inserted bytes */
     const uint8_t *before;     /* old header, n bytes */
     const uint8_t *after;      /* new header, n + inserted bytes */
     size_t n;                  /* size of the old header, in bytes */
@@ -109,8 +110,8 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
 }
 
 /* Returns true if each of the n bytes before the data section can result from this edit: a byte
- * of the old header, a byte of the new header, or an inserted zero. `longer`: bytes were
- * inserted. */
+ * of the old header, a byte of the new header, or an inserted zero. `longer` is true if the file
+ * contains the inserted bytes. */
 static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_t n)
 {
     size_t room = (size_t)from->inserted;
@@ -170,8 +171,8 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
                                        WB__STR(""), WB__MSG_EDIT_JOURNAL_FOREIGN);
 }
 
-/* Returns true if the path of the journal would exceed NAME_MAX or PATH_MAX. A file with so long
- * a path is never edited in place, so it has no journal. */
+/* Returns true if the path of the journal would exceed NAME_MAX or PATH_MAX. A file with
+ * such a long path is never edited in place, so it has no journal. */
 static bool is_too_long(const char *journal_at)
 {
     return wb__path_base(journal_at).len > NAME_MAX || strlen(journal_at) >= PATH_MAX;
@@ -262,7 +263,7 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
         return status;
     }
     status = wb__sink_commit(job->context, sink);
-    /* The journal may already have its name even if making it durable failed. */
+    /* The journal may already have its final name even if a sync failed. */
     if (status != WB_OK)
         (void)unlink(at);
     return status;
@@ -308,8 +309,8 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     if (os_error == 0)
         os_error = write_header(job, fd);
     *done = os_error == 0;
-    /* An unchanged file needs no undo. If it were undone, the file would be written, and the
-     * caller could no longer write a new file instead. */
+    /* An unchanged file needs no undo. An undo would write to the file, and the caller's fallback
+     * to a new file would then fail, because the fallback requires an unchanged file. */
     if (!*done && !untouched) {
         /* The length of the file shows whether blocks were inserted, as in recovery after a
          * crash. */

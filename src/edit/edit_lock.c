@@ -30,7 +30,7 @@ wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
     bool is_taken = false;
     for (int i = 0; i < TRIES && !is_taken; i++) {
         *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (*fd < 0) /* reading the file later reports the error */
+        if (*fd < 0) /* the error is reported when the file is read later */
             return WB_OK;
         is_taken = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (!is_taken && is_still_there(*fd, path))

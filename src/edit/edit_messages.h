@@ -26,7 +26,7 @@
     "the journal of an interrupted edit does not match the file, which was replaced since "        \
     "then"
 #define WB__MSG_EDIT_JOURNAL_REMOVE "cannot remove the journal of the edit"
-#define WB__MSG_EDIT_SYNC_FOLDER "cannot sync the folder"
+#define WB__MSG_EDIT_SYNC_FOLDER "cannot sync the folder of the file"
 #define WB__MSG_EDIT_WRITE "cannot write to the file"
 #define WB__MSG_EDIT_OPEN "cannot open the file for writing"
 #define WB__MSG_EDIT_CLOSE "cannot close the file"
@@ -38,7 +38,7 @@
 /* ---- edit_public.c ---- */
 
 #define WB__MSG_EDIT_PATH_NULL "the path is NULL"
-#define WB__MSG_EDIT_EDIT_SIZES "the edits have different values in `size`"
+#define WB__MSG_EDIT_EDIT_SIZES "the wb_edit structs have different values in `size`"
 #define WB__MSG_EDIT_EDIT_INCOMPLETE                                                               \
     "an edit has an unknown kind, or lacks a name, value or new name"
 

@@ -2,8 +2,8 @@
 #include "edit/edit.h"
 #include "edit/edit_messages.h"
 
-/* Initializes *context, and overwrites the defaults in *options by the caller's options, which
- * may be NULL. */
+/* Initializes *context. Overwrites the defaults in *options with the caller's options, unless these
+ * are NULL. */
 static wb_status begin(wb__context *context, const char *path, const wb_edit_options *caller,
                        wb_edit_options *options, wb_error *error)
 {

@@ -1,4 +1,4 @@
-/* Recognizes other file types by their first bytes; one table row per file type. */
+/* Recognizes files of unsupported types by their first bytes; one table row per file type. */
 #include "formats/format.h"
 #include "formats/formats_messages.h"
 
@@ -15,7 +15,10 @@ static bool starts_with(const wb__head *head, const char *bytes, size_t n)
 
 #define STARTS_WITH(head, literal) starts_with(head, literal, sizeof(literal) - 1)
 
-/* Returns the index after white space, and after a byte order mark at the start. */
+/*
+ * Returns the index of the first byte from i on that is not white space. If i is 0, also skips a
+ * byte order mark.
+ */
 static size_t skip_space(const wb__head *head, size_t i)
 {
     if (i == 0 && STARTS_WITH(head, "\xEF\xBB\xBF"))
@@ -56,8 +59,8 @@ static bool is_xml(const wb__head *head)
 }
 
 /*
- * A protocol byte from 2 to 5, then a frame, a mark, an empty container or a long integer. Older
- * torch files begin with the latter (magic number 0x1950a86a20f9469cfc6c).
+ * Returns true for a pickle: the opcode PROTO with a version from 2 to 5, then an opcode that many
+ * pickles begin with. Older torch files begin with a long integer (0x1950a86a20f9469cfc6c).
  */
 static bool is_pickle(const wb__head *head)
 {
@@ -101,8 +104,8 @@ static bool is_ggml(const wb__head *head)
 }
 
 /*
- * JSON text that starts with an object. In a safetensors file the JSON header starts eight bytes
- * later.
+ * Returns true for JSON text that starts with an object. The header of a safetensors file does not
+ * match, because it starts at offset 8.
  */
 static bool is_json(const wb__head *head)
 {
@@ -122,7 +125,10 @@ static bool is_zeros(const wb__head *head)
     return head->n >= 16;
 }
 
-/* All bytes are printable ASCII, and there are too many for an 8-byte number to match by chance. */
+/*
+ * Returns true if all bytes are printable ASCII. At least 16 bytes are required, because an 8-byte
+ * number could match by chance.
+ */
 static bool is_text(const wb__head *head)
 {
     for (size_t i = 0; i < head->n; i++) {

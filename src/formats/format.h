@@ -9,7 +9,8 @@
  * A format exports a single function `read` for all three. A writer converts tensors and metadata
  * to the bytes of the header and the offset of every tensor; the caller writes them to a file.
  *
- * To add a format: a directory with a reader, a row in registry.c, tests, a page in docs/format.
+ * A new format needs a directory with a reader, a row in registry.c, tests, and a page in
+ * docs/format.
  */
 #ifndef WB_FORMATS_FORMAT_H
 #define WB_FORMATS_FORMAT_H
@@ -18,10 +19,13 @@
 #include "formats/output_layout.h"
 #include "model/catalog.h"
 
-/* If the highest bid is lower, the file name extension determines the format. */
+/*
+ * A bid is the confidence of a format, from 0 to 100, that a file has this format. If the highest
+ * bid is below WB__BID_SURE, the file name extension determines the format.
+ */
 #define WB__BID_SURE 50
 #define WB__HEAD_BYTES 4096 /* number of bytes that a bid may inspect */
-/* size of the read buffer for headers; fits in the cache */
+/* size of the read buffer for headers; small enough for the processor's cache */
 #define WB__WINDOW_BYTES ((size_t)256 << 10)
 
 /* The first bytes of a file. */
@@ -37,7 +41,10 @@ typedef struct wb__format {
     const char *extension;
     /* Returns the confidence that the file has this format: 0 for none, 100 for certain. */
     int (*bid)(const wb__head *head);
-    /* The cursor passed to `read` retains the bytes it reads; the current file then owns them. */
+    /*
+     * The cursor passed to `read` retains all bytes that it reads. The current file of `model` then
+     * owns them as its header.
+     */
     bool keeps_header;
     /*
      * Reads the header of the current file of `model`, after wb__catalog_begin_file. The reader
@@ -47,9 +54,9 @@ typedef struct wb__format {
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__catalog *model);
     /* Replaces `read` for a format that must be read from its end. */
     wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__catalog *model);
-    /* A file of this format can be the weights of a directory that has no better format. */
+    /* A file of this format can be the model of a directory (bundles/model_directory.c, rule 8). */
     bool is_weights;
-    /* Lays out one file; NULL for a read-only format. */
+    /* Computes the header and the tensor offsets of one output file; NULL: read-only format. */
     wb_status (*write)(wb__context *context, wb__out_file *file);
 } wb__format;
 
@@ -59,9 +66,10 @@ extern const wb__format wb__format_npy;
 extern const wb__format wb__format_npz;
 
 /*
- * Returns the format with the highest bid and sets *by_content. If no format bids, or the highest
- * bid is below WB__BID_SURE, returns the format of the file name extension, whose reader can
- * explain the error. Returns NULL if there is no such format.
+ * Returns the format with the highest bid. If the highest bid is below WB__BID_SURE, returns the
+ * format of the file name extension, if there is one: its reader can explain the error. Returns
+ * NULL if neither is found. Sets *by_content to whether the result is the format with the highest
+ * bid.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
 
@@ -78,7 +86,7 @@ const wb__format *wb__format_named(wb__str name);
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 
-/* Fails with the actual file type, as far as the first bytes show it, and with advice. */
+/* Fails with an error that names the file type, if the first bytes show it, and gives advice. */
 wb_status wb__fail_foreign(wb__context *context, const wb__head *head);
 
 #endif

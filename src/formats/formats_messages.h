@@ -38,7 +38,8 @@
 #define WB__MSG_GGUF_KEY_NUL "the key contains a NUL byte, where other programs cut it off"
 #define WB__MSG_GGUF_KEY_ASCII "the key contains bytes that are not ASCII"
 #define WB__MSG_GGUF_KEY_CHARACTER "the key contains an unusual character"
-#define WB__MSG_GGUF_KEY_EMPTY_PART "the key has an empty part between, before or after dots"
+#define WB__MSG_GGUF_KEY_EMPTY_PART                                                                \
+    "the key begins or ends with a dot, or contains two dots in a row"
 #define WB__MSG_GGUF_KEY_LENGTH "the key has %zu bytes, but must have 1 to %d"
 #define WB__MSG_GGUF_VALUE_UTF8 "the value is not valid UTF-8"
 #define WB__MSG_GGUF_VALUE_NUL "the value contains a NUL byte, where other programs cut it off"
@@ -47,7 +48,7 @@
     "the alignment is %llu, but must be a power of two of at least 8"
 #define WB__MSG_GGUF_ARCHITECTURE_TYPE "general.architecture is not a string"
 #define WB__MSG_GGUF_ARCHITECTURE_NAME "\"%s\" is not a valid architecture name"
-#define WB__MSG_GGUF_SPLIT_VALUE "the value is not a non-negative integer"
+#define WB__MSG_GGUF_SPLIT_VALUE "the value of this key must be an integer of at least 0"
 #define WB__MSG_GGUF_VALUE_TYPE "GGUF has no type number %lu for values"
 #define WB__MSG_GGUF_KEY_TWICE "the file has this key twice"
 
@@ -58,10 +59,11 @@
     "bytes of data"
 #define WB__MSG_GGUF_TENSOR_OVERLAP "the tensor overlaps the data of %s"
 #define WB__MSG_GGUF_TENSOR_ORDER                                                                  \
-    "the tensor's data precedes that of the previous tensor in the header; this is the "           \
-    "first of %llu"
+    "the data of this tensor precedes the data of the previous tensor in the header; this is the " \
+    "first of %llu such tensors"
 #define WB__MSG_GGUF_TENSOR_GAP                                                                    \
-    "the gap before the tensor's data is larger than padding; this is the first of %llu"
+    "the gap before the data of this tensor is larger than the padding; this is the first of "     \
+    "%llu such gaps"
 #define WB__MSG_GGUF_TRAILING_BYTES "%llu bytes at the end of the file belong to no tensor"
 #define WB__MSG_GGUF_NO_DATA                                                                       \
     "the file ends after %llu bytes, but the tensors' data should begin at %llu"
@@ -129,7 +131,7 @@
 
 /* ---- npy/npy_header.c ---- */
 
-#define WB__MSG_NPY_SHORT "the array ends before its header does"
+#define WB__MSG_NPY_SHORT "the array ends inside its header"
 #define WB__MSG_NPY_MAGIC "the array does not begin with \\x93NUMPY"
 #define WB__MSG_NPY_VERSION "the version is %u.%u, but only 1.0, 2.0 and 3.0 are supported"
 #define WB__MSG_NPY_HEADER_LIMIT "the declared header length is %llu bytes; the limit is %llu"
@@ -160,7 +162,7 @@
 /* ---- npy/npy_read.c ---- */
 
 #define WB__MSG_NPY_EXTENT "the array's elements need %llu bytes, but the file has only %llu more"
-#define WB__MSG_NPY_TRAILING "%llu bytes follow the elements"
+#define WB__MSG_NPY_TRAILING "%llu bytes follow the elements of the array"
 
 /* ---- npy/npy_write.c ---- */
 
@@ -179,9 +181,10 @@
 #define WB__MSG_NPZ_END64 "the zip64 end record is not where its locator specifies"
 #define WB__MSG_NPZ_ENDS_DIFFER "the two end records of the archive contradict each other"
 #define WB__MSG_NPZ_DIRECTORY_END                                                                  \
-    "the directory does not end at the end record: bytes were inserted or removed"
-#define WB__MSG_NPZ_DIRECTORY_LIMIT "the directory has %llu bytes; the limit is %llu"
-#define WB__MSG_NPZ_ENTRY_COUNT "the archive has more entries than its directory can hold"
+    "the directory of the archive does not end at the end record: bytes were inserted or removed"
+#define WB__MSG_NPZ_DIRECTORY_LIMIT "the directory of the archive has %llu bytes; the limit is %llu"
+#define WB__MSG_NPZ_ENTRY_COUNT                                                                    \
+    "the end record declares more entries than the directory of the archive can hold"
 
 /* ---- npz/npz_entry.c ---- */
 
@@ -193,14 +196,15 @@
 #define WB__MSG_NPZ_ENCRYPTED "the member is encrypted"
 #define WB__MSG_NPZ_FLAGS "the member has flags that are not used for arrays"
 #define WB__MSG_NPZ_STORED_SIZES                                                                   \
-    "the member is stored without compression, but its two sizes differ"
+    "the member is stored without compression, but its compressed and uncompressed sizes differ"
 #define WB__MSG_NPZ_METHOD "compression method %u is not supported; use 0 (stored) or 8 (deflate)"
 #define WB__MSG_NPZ_EXTRA "the extra fields are malformed, or give the member another name"
 #define WB__MSG_NPZ_ZIP64_UNUSED "the member has a zip64 field although its sizes do not need one"
-#define WB__MSG_NPZ_ENTRY "the directory contains bytes that are not an entry"
-#define WB__MSG_NPZ_ENTRY_PAST_END "the entry extends past the end of the directory"
+#define WB__MSG_NPZ_ENTRY "the directory of the archive contains bytes that are not an entry"
+#define WB__MSG_NPZ_ENTRY_PAST_END "the entry extends past the end of the directory of the archive"
 #define WB__MSG_NPZ_OTHER_PART "the member is in another part of a multi-part archive"
-#define WB__MSG_NPZ_MEMBER_START "the member does not begin before the directory"
+#define WB__MSG_NPZ_MEMBER_START                                                                   \
+    "the entry places its member at or after the start of the directory of the archive"
 
 /* ---- npz/npz_extents.c ---- */
 
@@ -209,12 +213,15 @@
 
 /* ---- npz/npz_member.c ---- */
 
-#define WB__MSG_NPZ_NO_LOCAL "there is no local header at the offset given in the directory"
-#define WB__MSG_NPZ_LOCAL_EXTENT "the local header extends into the directory"
+#define WB__MSG_NPZ_NO_LOCAL                                                                       \
+    "there is no local header at the offset given in the directory of the archive"
+#define WB__MSG_NPZ_LOCAL_EXTENT "the local header extends into the directory of the archive"
 #define WB__MSG_NPZ_LOCAL_NAME                                                                     \
-    "the local header and the directory have different names for the member"
-#define WB__MSG_NPZ_LOCAL_DIFFERS "the local header and the directory contradict each other"
-#define WB__MSG_NPZ_DESCRIPTOR "the data descriptor and the directory contradict each other"
+    "the local header and the directory of the archive have different names for the member"
+#define WB__MSG_NPZ_LOCAL_DIFFERS                                                                  \
+    "the local header of the member and its entry in the directory contradict each other"
+#define WB__MSG_NPZ_DESCRIPTOR                                                                     \
+    "the data descriptor of the member and its entry in the directory contradict each other"
 #define WB__MSG_NPZ_DEFLATE "the compressed data is damaged or incomplete"
 #define WB__MSG_NPZ_RATIO                                                                          \
     "the declared uncompressed size exceeds what deflate can produce from the compressed "         \
@@ -223,12 +230,12 @@
     "the compressed members have more than %llu bytes when uncompressed"
 #define WB__MSG_NPZ_EXTENT                                                                         \
     "the array's elements need %llu bytes, but the member has %llu bytes for them"
-#define WB__MSG_NPZ_MEMBER_EXTENT "the member extends into the directory"
+#define WB__MSG_NPZ_MEMBER_EXTENT "the member extends into the directory of the archive"
 
 /* ---- npz/npz_read.c ---- */
 
 #define WB__MSG_NPZ_NAME_TWICE "the archive has two arrays with this name"
-#define WB__MSG_NPZ_DIRECTORY_REST "the directory has bytes after its last entry"
+#define WB__MSG_NPZ_DIRECTORY_REST "the directory of the archive has bytes after its last entry"
 #define WB__MSG_NPZ_OTHER_MEMBERS "%llu members that are not arrays are ignored"
 
 /* ---- npz/npz_write.c ---- */

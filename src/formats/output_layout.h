@@ -1,9 +1,9 @@
 /*
  * formats/output_layout.h: description of one output file.
  *
- * Each metadata value is contiguous in memory: a tag and, as in GGUF, the value in little-endian
- * byte order. This is the most expressive representation of all formats; other formats convert what
- * they support.
+ * Each metadata value has a tag (its type), and its bytes are contiguous in memory, encoded as in
+ * little-endian GGUF. GGUF supports more types than the other formats. The writers of other formats
+ * convert the values that their format supports.
  *
  *   number, BOOL   1, 2, 4 or 8 bytes
  *   STRING         u64 n, n bytes
@@ -17,7 +17,7 @@
 #include "core/endian.h"
 #include "dtype/dtype.h"
 
-/* Numeric values as in GGUF. */
+/* Types of metadata values, numbered as in GGUF. */
 typedef enum wb__tag {
     WB__TAG_U8 = 0,
     WB__TAG_I8 = 1,
@@ -60,9 +60,9 @@ typedef struct wb__out_tensor {
     uint64_t bytes;
     uint64_t begin; /* set by `write`: file offset of the first byte */
     /*
-     * With wb__out_file.has_checksums: CRC-32 of the bytes that precede the tensor's data in its
-     * archive member, to be continued over the data, and the two positions of the result in the
-     * header.
+     * Used only if wb__out_file.has_checksums is set. `write` sets `crc` to the CRC-32 of the bytes
+     * before the tensor's data in its archive member; the caller continues it over the data. crc_at
+     * are the two offsets in the header at which the result is stored.
      */
     uint32_t crc;
     size_t crc_at[2];
@@ -89,7 +89,7 @@ typedef struct wb__out_file {
     bool is_stream;   /* the output cannot seek */
     wb__arena *arena; /* allocates padding tensors */
     uint64_t filler;  /* number of the next padding tensor; `write` increments it */
-    /* this and the following fields are set by `write`; the caller frees the header */
+    /* `write` sets `header` and all fields after it; the caller frees `header` */
     wb__buffer header;
     uint64_t bytes; /* length of the whole file, in bytes */
     /*

@@ -53,7 +53,7 @@ void wb__config_json_free(wb__config_json *config_json)
     config_json->has_config = false;
 }
 
-/* Parses the text, and takes ownership of it. */
+/* Parses `text` and takes ownership of it. Findings name the file `label`. */
 static wb_status parse(wb__config_json *config_json, wb__context *context, const char *label,
                        char *text, size_t bytes)
 {

@@ -20,17 +20,18 @@ typedef struct wb__config_json {
 } wb__config_json;
 
 /*
- * Reads a whole file of at most limits.json_bytes into memory of the context's allocator. *bytes is
- * its length without the NUL that is appended. *text stays NULL if the file does not exist. Free
- * *bytes + 1 bytes.
+ * Reads a whole file of at most limits.json_bytes bytes and appends a NUL. *text is NULL if the
+ * file does not exist. *bytes is the length without the NUL. The caller frees *text with the
+ * context's allocator and the size *bytes + 1.
  */
 wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
 
-/* Reads the config from `path`. The file may be missing. */
+/* Reads the config from `path`. A missing file is not an error. */
 wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
                                const char *path);
 
-/* Copies a JSON text that is the config. Errors name `label`. A damaged text is a finding. */
+/* Uses a copy of `text` as the config. Findings name the file `label`. Damaged JSON is only a
+ * finding. */
 wb_status wb__config_json_take(wb__config_json *config_json, wb__context *context,
                                const char *label, wb__str text);
 

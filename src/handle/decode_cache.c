@@ -10,9 +10,9 @@ struct wb__decode_cache {
     wb_allocator allocator;
     pthread_mutex_t lock;
     wb__cached_tensor
-        *cached[WB__CACHED_TENSORS]; /* cached with or without users; most recently used first */
+        *cached[WB__CACHED_TENSORS]; /* most recently used first; an entry may have users or not */
     wb__inflate_stream *idle[IDLE];
-    size_t next; /* index of the stream that is replaced next */
+    size_t next; /* index in `idle` of the stream that is replaced next, once `idle` is full */
 };
 
 wb__decode_cache *wb__decode_cache_new(const wb_allocator *allocator)
@@ -67,14 +67,14 @@ void wb__decode_cache_free(wb__decode_cache *decode_cache)
 
 /* ---- whole tensors ---- */
 
-/* Loads a tensor into the last entry and replaces the tensor there. */
+/* Loads a tensor into the last entry of the cache, in place of the least recently used tensor. */
 static wb_status load_held(wb__decode_cache *decode_cache, wb__context *context, size_t tensor,
                            size_t n, wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
 {
     wb__cached_tensor **place = &decode_cache->cached[WB__CACHED_TENSORS - 1];
     if (*place != NULL && (*place)->users == 0)
         free_held(decode_cache, *place);
-    *place = NULL; /* the last user frees the tensor */
+    *place = NULL; /* if the tensor has users, the last one frees it */
     wb__cached_tensor *cached =
         n > SIZE_MAX / 2 ? NULL : wb__alloc(&decode_cache->allocator, sizeof *cached + n);
     if (cached == NULL)

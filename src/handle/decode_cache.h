@@ -1,9 +1,9 @@
 /*
- * handle/decode_cache.h: state that is reused between reads of parts of the same tensor.
+ * handle/decode_cache.h: decompression state and tensors, kept for later reads of the same tensor.
  *
  * The cache holds a few idle inflate streams at their current positions, and the last
  * WB__CACHED_TENSORS tensors that had to be read whole. A tensor stays until another one replaces
- * it or the model is closed. The cache belongs to an open model, and its threads share it.
+ * it or the model is closed. Each open model has one cache, which all threads share.
  */
 #ifndef WB_HANDLE_DECODE_CACHE_H
 #define WB_HANDLE_DECODE_CACHE_H
@@ -12,7 +12,8 @@
 
 struct wb__inflate_stream;
 
-/* Two, because threads read the end of one tensor and the start of the next at the same time. */
+/* Two tensors, because one thread may read the end of a tensor while another reads the start of the
+ * next. */
 #define WB__CACHED_TENSORS 2
 
 /* The bytes of a tensor, in file order. */
@@ -25,17 +26,16 @@ typedef struct wb__cached_tensor {
 
 typedef struct wb__decode_cache wb__decode_cache;
 
-/* Returns NULL if memory is out. Release with wb__decode_cache_free, which accepts NULL. */
+/* Returns NULL if memory runs out. Release the cache with wb__decode_cache_free, which accepts
+ * NULL. */
 wb__decode_cache *wb__decode_cache_new(const wb_allocator *allocator);
 void wb__decode_cache_free(wb__decode_cache *decode_cache);
 
-/* Frees all entries without users. */
+/* Frees all streams and tensors in the cache. No tensor may have a user. */
 void wb__decode_cache_clear(wb__decode_cache *decode_cache);
 
-/*
- * Returns all n bytes of a tensor. `load` reads them if they are not cached. Only one tensor is
- * loaded at a time. Owned, release with wb__decode_cache_release_tensor.
- */
+/* Sets *cached to all n bytes of a tensor. `load` reads them if they are not cached. Only one
+ * thread loads a tensor at a time. Release *cached with wb__decode_cache_release_tensor. */
 wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__context *context,
                                       size_t tensor, size_t n,
                                       wb_status (*load)(void *ctx, uint8_t *dst), void *ctx,
@@ -43,8 +43,8 @@ wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__contex
 void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache,
                                      wb__cached_tensor *cached); /* NULL is ignored */
 
-/* Returns an idle stream of the tensor that can reach the byte at `at`, or NULL. The caller owns
- * it. */
+/* Returns an idle stream of the tensor that can reach the decompressed byte at offset `at`, or
+ * NULL. The caller owns the stream. */
 struct wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
                                                         size_t tensor, uint64_t at);
 

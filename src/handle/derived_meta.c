@@ -3,7 +3,8 @@
 
 #include <stdatomic.h>
 
-/* The sidecar files while they are read. */
+/* Texts of the sidecar files, and trees of those that are parsed as JSON. Freed after the
+ * derivation. */
 typedef struct files {
     const wb_model *model;
     wb__context *context;
@@ -84,7 +85,8 @@ static const wb__tree *tree_or_null(const wb__tree *tree)
     return tree->text == NULL ? NULL : tree;
 }
 
-/* Returns the number of rows of the embedding, or vocab_size of config.json. */
+/* Returns the number of rows of the embedding tensor, or vocab_size of the config if there is no
+ * such tensor. */
 static uint64_t count_rows(const wb__semantics *semantics)
 {
     const wb__kind *kind = wb__names_embedding(&semantics->names);
@@ -107,7 +109,8 @@ static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__s
     return wb__tokenizer_make(&derived->tokenizer, f->context, &input);
 }
 
-/* sentence-transformers: how token vectors are pooled into one vector. */
+/* Derives bert.pooling_type (how token vectors are pooled into one vector) from the pooling config
+ * of sentence-transformers. */
 static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
 {
     static const struct {
@@ -179,8 +182,8 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
     wb__catalog_init(&derived->model, &derived->allocator, wb__cpu_features());
     derived->has_model = true;
     wb_status status = wb__semantics_of(model, context, &semantics);
-    /* A GGUF file contains its tokenizer, and a tokenizer file next to it may belong to another
-     * model. */
+    /* Ignore sidecar files of a GGUF file. The file contains its tokenizer, and a tokenizer file
+     * next to it may belong to another model. */
     if (status == WB_OK && !semantics->by_key)
         status = read_files(&f);
     if (status == WB_OK)
@@ -209,7 +212,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__derived_m
 wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
                               const wb__derived_meta **derived)
 {
-    /* The cache is the only member that changes in a const model, hence the cast. */
+    /* Only caches like this one change in a const model, hence the cast. */
     _Atomic(wb__derived_meta *) *cache = (_Atomic(wb__derived_meta *) *)(uintptr_t)&model->derived;
     wb__derived_meta *known = atomic_load(cache);
     *derived = known;
@@ -223,7 +226,7 @@ wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread stored its result first, which is used */
+    else /* another thread stored its result first: use that one */
         wb__derived_meta_free(made);
     *derived = known;
     return WB_OK;

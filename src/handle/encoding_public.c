@@ -18,7 +18,8 @@ static int32_t effective_dtype(const wb__packed *packed)
     }
 }
 
-/* Describes a packed tensor. The parts of a stacked expert view are counted by the caller. */
+/* Describes a packed tensor. `counts_parts` is false for an expert view, whose parts the caller
+ * counts. */
 static void describe_packed(const wb__packed *packed, bool counts_parts, wb_encoding *out)
 {
     if (packed->scheme != WB__SCHEME_PLAIN)
@@ -79,7 +80,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
         return WB_OK;
     }
     if (status == WB_OK && view != NULL)
-        index = view->parts[0]; /* for the error that the part does not exist */
+        index = view->parts[0]; /* the error below names this tensor */
     if (status == WB_OK)
         status = wb__resolve(model, &context, index, &stored, &packed);
     if (status != WB_OK)

@@ -1,5 +1,5 @@
 /*
- * Finds the stacked view of experts that are stored one by one.
+ * Finds expert views: an expert view presents experts that are stored one by one as one tensor.
  */
 #include "handle/semantics.h"
 

@@ -1,5 +1,5 @@
 /*
- * The files of an open model.
+ * Public functions on the files of an open model.
  */
 #include "handle/handle_messages.h"
 #include "handle/semantics.h"

@@ -1,16 +1,18 @@
 /*
- * GGUF per-tensor scales: NAME.scale next to NAME.weight, F32, one value or one for each expert.
- * llama.cpp multiplies the output of the matrix by it. With NVFP4 the scale is a part of the packed
- * weight (model/packed.h), because the blocks are relative to it. With other types, which
- * llama-quantize makes from NVFP4 files, the weight and the scale are separate tensors, so that
- * programs find the weight as it is stored.
+ * GGUF per-tensor scales: a tensor NAME.scale next to NAME.weight. It has type F32 and holds one
+ * value, or one for each expert. llama.cpp multiplies the output of the matrix by it. If the weight
+ * is NVFP4, its blocks are relative to the scale, and the scale is a part of the packed weight
+ * (model/packed.h). llama-quantize also makes other types from NVFP4 files and keeps the scales.
+ * There the weight and the scale are separate tensors, so that programs find the weight as it is
+ * stored.
  */
 #include "handle/semantics.h"
 
 #define WEIGHT ".weight"
 #define FACTOR ".scale"
 
-/* Returns the index of the tensor named STEM + ending, or UINT64_MAX. */
+/* Returns the index of the tensor whose name is the first `stem` bytes of `name` followed by
+ * `ending`, or UINT64_MAX. */
 static uint64_t find(const wb_model *model, wb__str name, size_t stem, wb__str ending)
 {
     char text[2 * WB__STEM_MAX];
@@ -28,8 +30,8 @@ static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed 
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
-/* True if llama.cpp multiplies the tensor by a scale: a matrix of a layer, a stack of experts, or
- * the output. It has no scales for single experts. */
+/* Returns true if llama.cpp can multiply the tensor by a scale: a matrix of a layer, a stack of
+ * experts, or the output. llama.cpp has no scales for experts that are stored one by one. */
 static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |

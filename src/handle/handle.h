@@ -1,10 +1,10 @@
 /*
- * handle: an open model and what its files mean.
+ * handle: an open model and the meaning of its files.
  *
  * A wb_model owns the catalog of tensors and metadata, the byte sources of its files and its
- * findings. Facts derived from them (canonical names, config, metadata of sidecar files) are
- * computed by the first question that needs them, once, and never change afterwards. open/ fills a
- * model; read/, verify/ and all others only read it.
+ * findings. Facts derived from these (canonical names, config, metadata of sidecar files) are
+ * computed once, by the first query that needs them, and never change afterwards. open/ fills a
+ * model. read/, verify/ and all other modules only read it.
  */
 #ifndef WB_HANDLE_HANDLE_H
 #define WB_HANDLE_HANDLE_H
@@ -28,13 +28,13 @@ struct wb_model {
     size_t source_count;
     size_t source_capacity;
     wb_findings findings;
-    wb__tensors tensors; /* the tensors, in the numbering of the public functions */
+    wb__tensors tensors; /* the tensors by the index that public functions use */
     wb__config_json config_json;
     const char *folder; /* directory of the sidecar files; NULL: none */
     const struct wb__named_file
-        *named_files; /* or NULL-terminated list of sidecar files with other names */
+        *named_files; /* replaces `folder` if not NULL: a list of sidecar files */
     _Atomic(struct wb__name_list *)
-        names[2]; /* created by the first call of wb_tensor_names for each kind */
+        names[2]; /* one list per wb_names_kind, each created by its first query */
     _Atomic(struct wb__semantics *) semantics;  /* created by the first query of names or config */
     _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
@@ -48,29 +48,30 @@ typedef struct wb__named_file {
 void wb__semantics_free(struct wb__semantics *semantics);
 void wb__derived_meta_free(struct wb__derived_meta *derived);
 
-/* Returns the context of a call on an open model. */
+/* Returns the context for a public call on an open model. */
 wb__context wb__context_of(const wb_model *model, wb_error *error);
 
-/* Creates an empty model, which open/ fills. Returns NULL if memory is out. */
+/* Creates an empty model, which open/ fills. Returns NULL if memory runs out. */
 wb_model *wb__model_new(wb__context *context, wb_access access);
 void wb__model_delete(wb_model *model);
 
 /*
  * Resolves a tensor index of a caller to a stored tensor. If the tensor is packed, *packed
  * describes its parts and *stored is the part with the values. Otherwise *packed is NULL. Fails
- * with NOT_FOUND.
+ * with WB_ERROR_NOT_FOUND.
  */
 wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
                       const wb__packed **packed);
 
-/* The names of all tensors in one block. */
+/* The names of all tensors. `offsets` has the start of each name in `texts`, and the end of
+ * `texts`. */
 typedef struct wb__name_list {
-    size_t bytes; /* size of this block, including the texts */
+    size_t bytes; /* size of this struct, with `offsets` and any copied texts */
     const char *texts;
     uint64_t offsets[];
 } wb__name_list;
 
-/* Frees what the model holds and sets it up as a new, empty one. */
+/* Frees everything that the model owns and makes it empty, as after wb__model_new. */
 void wb__model_reset(wb_model *model, wb__context *context);
 
 #endif

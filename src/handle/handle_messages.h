@@ -1,5 +1,6 @@
 /*
- * handle/handle_messages.h: all messages of this module, grouped by file.
+ * handle/handle_messages.h: texts of the errors and findings of this module, grouped by source
+ * file.
  */
 #ifndef WB_HANDLE_HANDLE_MESSAGES_H
 #define WB_HANDLE_HANDLE_MESSAGES_H

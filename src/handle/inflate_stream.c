@@ -1,6 +1,7 @@
 /*
  * Decompresses a tensor from front to back. The last decompressed bytes are kept, because
- * consecutive reads of read/read_slice.c overlap and would otherwise restart the stream.
+ * consecutive reads by read/read_slice.c overlap. Without the kept bytes, each read would restart
+ * the stream.
  */
 #include "handle/inflate_stream.h"
 #include "handle/handle_messages.h"
@@ -11,7 +12,7 @@
 
 struct wb__inflate_stream {
     wb_allocator allocator;
-    wb__context *context; /* context of the current user */
+    wb__context *context; /* context of the current caller */
     const wb__source *source;
     const wb__storing *storing;
     wb__inflater *inflater;
@@ -21,10 +22,10 @@ struct wb__inflate_stream {
     uint64_t in_done;   /* compressed bytes read so far */
     uint64_t bytes;     /* size of the tensor */
     uint64_t done;      /* decompressed bytes so far */
-    size_t tail_bytes;  /* number of bytes in `tail`, the last ones decompressed */
+    size_t tail_bytes;  /* number of bytes in `tail`: the last decompressed ones */
     wb__inflate_step step;
     wb__crc32 crc32;
-    uint32_t crc; /* checksum of the decompressed bytes */
+    uint32_t crc; /* checksum of the bytes decompressed so far */
     uint8_t in[IN_BYTES];
     uint8_t tail[TAIL_BYTES];
     uint8_t skipped[TAIL_BYTES];
@@ -45,10 +46,8 @@ static wb_status fail(wb__inflate_stream *stream, wb__finding_id id, const char 
                     what);
 }
 
-/*
- * Runs the inflater once, with input as long as there is any. Sets *stuck if all input was consumed
- * and no output was produced.
- */
+/* Runs the inflater once. Reads more compressed bytes if the input buffer is empty and the file has
+ * more. Sets *stuck if all input was consumed and no output was produced. */
 static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuck)
 {
     wb__inflate_step *step = &stream->step;
@@ -75,7 +74,7 @@ static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuc
     return WB_OK;
 }
 
-/* Decompresses the next n bytes. A stream that ends before them is an error. */
+/* Decompresses the next n bytes. Fails if the stream has fewer. */
 static wb_status unpack(wb__inflate_stream *stream, uint8_t *dst, size_t n)
 {
     wb__inflate_step *step = &stream->step;
@@ -163,7 +162,7 @@ bool wb__inflate_stream_reaches(const wb__inflate_stream *stream, uint64_t at)
     return at >= stream->done - stream->tail_bytes;
 }
 
-/* Stores the last of n new bytes in `tail`. */
+/* Adds the n bytes that were decompressed last to `tail`, which keeps the last TAIL_BYTES bytes. */
 static void keep_tail(wb__inflate_stream *stream, const uint8_t *bytes, size_t n)
 {
     if (n >= TAIL_BYTES) {

@@ -4,7 +4,7 @@
 
 /* ---- entries ---- */
 
-/* Returns the derived metadata, or NULL if memory is out. */
+/* Returns the derived metadata, or NULL if memory runs out. */
 static const wb__derived_meta *told_of(const wb_model *model)
 {
     wb_error spare;
@@ -80,7 +80,7 @@ typedef struct lookup {
     const wb__meta *meta;
 } lookup;
 
-/* Finds the entry. Fails with NOT_FOUND. */
+/* Finds the entry of a key. Fails with WB_ERROR_NOT_FOUND. */
 static wb_status look_up(lookup *call, const wb_model *model, const char *key, size_t key_len,
                          wb_error *error)
 {
@@ -267,7 +267,7 @@ int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t key_len, 
 
 /* ---- arrays ---- */
 
-/* Fills `out`, the struct that WB__OUT returned. */
+/* Describes `array` in `out`, the struct that WB__OUT returned for `caller`. */
 static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *caller,
                            wb_meta_array *out)
 {
@@ -280,7 +280,7 @@ static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_
     WB__GIVE(wb_meta_array, caller, out);
 }
 
-/* Returns true if the caller's requested type includes elements of this type. */
+/* Returns true if the type that the caller requested includes elements of type `element`. */
 static bool is_wanted(wb_meta_type wanted, unsigned element)
 {
     return wanted == WB_META_ANY || wanted == element ||

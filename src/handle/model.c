@@ -1,10 +1,10 @@
 /*
- * Creating, resetting and deleting an open model.
+ * Creates, resets and deletes an open model.
  */
 #include "cpu/cpu.h"
 #include "handle/handle.h"
 
-/* Initializes the members that wb__model_reset sets again. */
+/* Initializes the members that both wb__model_new and wb__model_reset set. */
 static void set_up(wb_model *model, wb__context *context)
 {
     wb__catalog_init(&model->catalog, &context->allocator, wb__cpu_features());

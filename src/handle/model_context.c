@@ -1,5 +1,5 @@
 /*
- * Contexts of calls on an open model, and tensor indices.
+ * Creates the contexts of calls on an open model, and resolves tensor indices.
  */
 #include "handle/handle.h"
 #include "handle/handle_messages.h"

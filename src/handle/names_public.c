@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 
-/* The suffixes with which engines request companion tensors, and the suffixes in the files. */
+/* Companion tensors of a packed weight: the suffix with which engines request one (handed_over),
+ * and the suffix of its name in the file (stored). */
 static const struct {
     wb__str handed_over, stored;
 } companion_names[] = {
@@ -33,7 +34,7 @@ static uint32_t find_companion(const wb_model *model, wb__str name)
     return WB__NO_TENSOR;
 }
 
-/* Finds a tensor by its native name, which does not need the semantics. */
+/* Finds a tensor by its native name. This needs no semantics (handle/semantics.h). */
 static uint64_t find_native(const wb_model *model, wb__str name)
 {
     uint32_t i = wb__table_find(&model->catalog.table, name);
@@ -133,8 +134,8 @@ wb_status wb_native_name(const wb_model *model, const char *canonical, size_t ca
 
 /* ---- all names at once ---- */
 
-/* Returns the native name of tensor i, or with semantics the canonical name; empty if it has none.
- */
+/* Returns the native name of tensor i if `semantics` is NULL, otherwise its canonical name, or an
+ * empty string if it has none. */
 static wb__str name_at(const wb_model *model, const wb__semantics *semantics, size_t i)
 {
     const wb__packed *packed;
@@ -145,7 +146,7 @@ static wb__str name_at(const wb_model *model, const wb__semantics *semantics, si
     return entry == NULL ? WB__STR("") : (wb__str){entry->text, entry->len};
 }
 
-/* Builds the list of names: canonical names if semantics is not NULL, else native names. */
+/* Builds the list of native names if `semantics` is NULL, otherwise of canonical names. */
 static wb__name_list *make_names(const wb_model *model, const wb__semantics *semantics)
 {
     const wb__table *table = &model->catalog.table;
@@ -188,7 +189,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
     *offsets = NULL;
     if (kind > WB_NAMES_CANONICAL)
         return wb__fail_argument(&context, WB__MSG_HANDLE_NAMES_KIND);
-    /* The cache is the only member that changes in a const model, hence the cast. */
+    /* Only caches like this one change in a const model, hence the cast. */
     _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)(uintptr_t)&model->names[kind];
     wb__name_list *known = atomic_load(cache);
     if (known == NULL) {
@@ -201,7 +202,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
             return wb__fail_memory(&context);
         if (atomic_compare_exchange_strong(cache, &known, made))
             known = made;
-        else /* another thread stored its result first, which is used */
+        else /* another thread stored its result first: use that one */
             wb__free(&model->allocator, made, made->bytes);
     }
     *bytes = known->texts;

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-/* Returns element i of an array as wb_meta_uints does; 0 if it is not a non-negative integer. */
+/* Returns element i of an integer array, or 0 if it is negative. */
 static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t i)
 {
     const uint8_t *at = base + array->at + i * (array->bits / 8);
@@ -14,7 +14,7 @@ static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t 
     return negative ? 0 : value;
 }
 
-/* Uses the largest element of a per-layer array as the fact. */
+/* Converts an array with one integer per layer to a fact, which is the largest of the integers. */
 static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__fact *fact)
 {
     const wb__array *array = meta->value.array;
@@ -75,7 +75,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
         (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->catalog};
     wb__fact said = wb__fact_by_key(&semantics->facts, WB__STR(""), "general.architecture");
     semantics->by_key = said.type == WB__FACT_TEXT;
-    /* config.json next to a GGUF file may belong to another model. */
+    /* Ignore config.json: next to a GGUF file, it may belong to another model. */
     if (semantics->by_key)
         return WB_OK;
     if (!config_json->has_config && model->folder != NULL) {
@@ -93,7 +93,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
 
 /* ---- the family ---- */
 
-/* Returns true if the model has a tensor that matches the pattern in layer 0. */
+/* Returns true if a tensor of the model has the name that the pattern gives for layer 0. */
 static bool has_pattern(void *ctx, wb__str pattern)
 {
     static const wb__str wrappers[] = {{"", 0}, {"model.", 6}, {"language_model.model.", 21}};
@@ -182,7 +182,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__semantics
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics)
 {
-    /* The cache is the only member that changes in a const model, hence the cast. */
+    /* Only caches like this one change in a const model, hence the cast. */
     _Atomic(wb__semantics *) *cache = (_Atomic(wb__semantics *) *)(uintptr_t)&model->semantics;
     wb__semantics *known = atomic_load(cache);
     *semantics = known;
@@ -196,7 +196,7 @@ wb_status wb__semantics_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread stored its result first, which is used */
+    else /* another thread stored its result first: use that one */
         wb__semantics_free(made);
     *semantics = known;
     return WB_OK;

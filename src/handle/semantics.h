@@ -16,28 +16,27 @@ typedef struct wb__semantics {
     wb_allocator allocator;
     wb__config_json config_json; /* config.json, if opening did not read it */
     wb__facts facts;
-    const wb__family *family; /* family whose rules apply; never NULL */
-    bool is_family;     /* false: no family matches, and only the rules of `family` are used */
-    bool by_key;        /* the model has GGUF key-values */
-    char *architecture; /* NULL: unknown */
+    const wb__family *family; /* family whose naming rules apply; never NULL */
+    bool is_family;           /* false: unknown family; `family` gives only the rules */
+    bool by_key;              /* facts come from GGUF key-values, not config.json */
+    char *architecture;       /* NULL: unknown */
     size_t architecture_bytes;
     wb__names names;
     wb_config config;
-    wb_findings findings; /* findings of the computation of the semantics */
+    wb_findings findings; /* findings made while computing the semantics */
 } wb__semantics;
 
-/* Fails only with MEMORY. Borrowed until the model is closed. */
+/* Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics);
 
-/*
- * Reads a sidecar file such as "tokenizer.json", as wb__read_text does. *text stays NULL if there
- * is none.
- */
+/* Reads a sidecar file, for example "tokenizer.json", as wb__read_text does. *text is NULL if the
+ * file does not exist. */
 wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const char *name,
                            char **text, size_t *bytes);
 
-/* Returns the name of sidecar file i, in any order; NULL past the last one. */
+/* Returns the name of sidecar file i, or NULL if i is past the last one. Their order is
+ * unspecified. */
 const char *wb__sidecar_name(size_t i);
 
 /* Sets *reads to true if `path` refers, also through links, to a weights file or sidecar file of
@@ -51,14 +50,15 @@ uint64_t wb__semantics_find(const wb_model *model, const wb__semantics *semantic
 
 /* ---- GGUF per-tensor scales: NAME.scale (gguf_scale.c) ---- */
 
-/* Return the index of the scale of a weight, and of the weight of a scale, or UINT64_MAX. */
+/* wb__gguf_scale_of returns the index of the scale of a weight, and wb__gguf_scaled_weight that of
+ * the weight of a scale. Both return UINT64_MAX if there is none. */
 uint64_t wb__gguf_scale_of(const wb_model *model, const wb__semantics *semantics, uint64_t weight);
 uint64_t wb__gguf_scaled_weight(const wb_model *model, const wb__semantics *semantics,
                                 uint64_t factor);
 
-/* ---- experts stored one by one, as one tensor (expert_views.c, read/expert_view.c) ---- */
+/* ---- experts that are stored one by one, presented as one tensor: an expert view ---- */
 
-/* Finds the expert view with this tensor index. *view is NULL for all other tensors. */
+/* Finds the expert view with tensor index `number`. Sets *view to NULL if there is none. */
 wb_status wb__expert_view_of(const wb_model *model, wb__context *context, uint64_t number,
                              const wb__expert_view **view);
 

@@ -1,8 +1,8 @@
 /* Paths and texts of the sidecar files of a model. */
 #include "handle/semantics.h"
 
-/* Returns the path that a sidecar file would have. *path is owned, and NULL if the model has no
- * sidecar files. */
+/* Sets *path to the path that a sidecar file would have, or to NULL if the model has no sidecar
+ * files. The caller frees *path. */
 static wb_status find(const wb_model *model, wb__context *context, const char *name, char **path)
 {
     const wb__named_file *file = model->named_files;

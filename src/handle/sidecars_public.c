@@ -1,5 +1,5 @@
 /*
- * The names of sidecar files.
+ * Public function that returns the names of sidecar files.
  */
 #include "handle/semantics.h"
 #include "weighbridge/experimental.h"

@@ -1,26 +1,27 @@
 /*
- * Computes the digest of a file and the digests of its chunks in parallel, as two SHA-256 messages
- * over the same piece. The blocks of the file begin at multiples of 64 bytes, those of a chunk at
+ * Computes the digest of a file and the digests of its chunks. The file is read in pieces. Each
+ * piece is added to two SHA-256 messages in parallel: the file and the current chunk. The 64-byte
+ * SHA-256 blocks of the file are counted from the start of the file, and the blocks of a chunk from
  * the start of the chunk.
  */
 #include "hash/hash.h"
 
-#define PIECE_BYTES ((size_t)256 << 10) /* a multiple of the SHA-256 block size */
+#define PIECE_BYTES ((size_t)256 << 10) /* bytes per read, a multiple of the SHA-256 block size */
 
 typedef struct file_worker {
     wb__hash_job *job;
     wb__context *context;
     wb__file_hash *file;
     uint8_t *piece;
-    size_t bytes; /* size of the piece in bytes */
+    size_t bytes; /* number of bytes in `piece` */
     wb__sha256_lane whole;
-    size_t whole_at; /* offset in the piece of the next block for `whole` */
+    size_t whole_at; /* offset in `piece` of the next block that is added to `whole` */
     wb__sha256_lane chunk;
-    uint8_t rest[WB__SHA256_BLOCK]; /* start of an incomplete block of the chunk */
+    uint8_t rest[WB__SHA256_BLOCK]; /* bytes of the chunk that do not fill a block yet */
     size_t rest_bytes;
-    size_t part, number; /* indices of the current part and of the current chunk */
-    uint64_t part_left,
-        chunk_left; /* bytes of the current part and chunk that are not hashed yet */
+    size_t part, number; /* index of the next part, and index of the current chunk */
+    uint64_t part_left,  /* number of bytes of the current part after the current chunk */
+        chunk_left;      /* number of bytes of the current chunk that are not hashed yet */
 } file_worker;
 
 static void next_chunk(file_worker *w)
@@ -33,7 +34,8 @@ static void next_chunk(file_worker *w)
     wb__sha256_lane_start(&w->chunk);
 }
 
-/* Adds bytes of the piece to the chunk's digest, and the same number of blocks to the file's. */
+/* Adds n bytes of the piece to the digest of the chunk. In parallel, adds up to the same number of
+ * blocks to the digest of the file. hash_pieces adds the remaining blocks. */
 static void add_to_chunk(file_worker *w, const uint8_t *bytes, size_t n)
 {
     if (w->rest_bytes > 0) { /* complete the partial block */

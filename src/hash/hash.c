@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- the order of work ---- */
+/* ---- sort the tensors ---- */
 
-/* An index with the size to sort by, because the comparison function of qsort has no context
- * argument. */
+/* A tensor index and the tensor size by which qsort sorts. The comparison function cannot look up
+ * the size, because it has no context argument. */
 typedef struct sized {
     uint64_t floats;
     uint32_t number;
@@ -41,7 +41,8 @@ static wb_status make_queue(wb__hash_job *job)
 
 /* ---- distribute the work ---- */
 
-/* Task i hashes file i; each higher task is a worker that hashes tensors. */
+/* Task i hashes file i if i is less than the number of files. All other tasks hash tensors until
+ * the queue is empty. */
 static void body(void *arg, size_t i)
 {
     wb__hash_job *job = arg;

@@ -27,8 +27,8 @@ typedef struct wb__digest {
     uint8_t bytes[WB__SHA256_BYTES];
 } wb__digest;
 
-/* Converts a digest to 64 lowercase hexadecimal digits and a NUL, and back. wb__digest_read
- * returns false if the string is not a digest in this form. */
+/* wb__digest_write converts a digest to 64 lowercase hexadecimal digits and a NUL. wb__digest_read
+ * converts such digits to a digest, and returns false if the string has another form. */
 #define WB__DIGEST_TEXT (2 * WB__SHA256_BYTES + 1)
 void wb__digest_write(const wb__digest *digest, char text[WB__DIGEST_TEXT]);
 bool wb__digest_read(wb__digest *digest, wb__str text);
@@ -50,7 +50,7 @@ typedef struct wb__value_hash {
  * divided into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has a digest.
  */
 typedef struct wb__file_part {
-    uint64_t bytes; /* not 0; each part begins at the end of the previous part */
+    uint64_t bytes; /* number of bytes, not 0; a part begins at the end of the previous part */
     wb__str tensor; /* tensor name; ptr is NULL for the bytes between tensors */
     const wb__digest *chunks;
 } wb__file_part;
@@ -72,8 +72,8 @@ struct wb_hashes {
     wb_allocator allocator;
     const wb_model *model;
     uint32_t flags;
-    wb__comparables subjects;
-    wb__value_hash *values; /* one entry per subject */
+    wb__comparables subjects; /* the tensors that are hashed, see read/comparable.h */
+    wb__value_hash *values;   /* one entry for each of the `subjects` */
     wb__file_hash *files;
     size_t file_count;
     wb__digest all_values;
@@ -87,28 +87,29 @@ typedef struct wb__hash_job {
     wb_hashes *hashes;
     wb__context *context; /* the caller's context; each thread has its own copy */
     const wb_progress *progress;
-    const void *home;   /* identifies the calling thread */
+    const void *home;   /* address of errno in the calling thread, which identifies the thread */
     uint64_t total;     /* number of bytes to hash */
-    atomic_size_t done; /* progress, in KiB */
+    atomic_size_t done; /* number of KiB hashed so far */
     atomic_bool stop;
     atomic_bool cancelled;
-    uint32_t *queue; /* subjects, sorted from largest to smallest */
+    uint32_t *queue; /* indices in `subjects`, sorted by size from largest to smallest */
     atomic_size_t next;
     wb_error *errors;   /* one per file, then one per thread that hashes tensors */
     wb_status *results; /* same order as errors */
 } wb__hash_job;
 
-/* Computes all digests. The flags and the model must be set. */
+/* Computes all digests. Precondition: hashes->flags and hashes->model are set. */
 wb_status wb__hash_all(wb_hashes *hashes, wb__context *context, const wb_progress *progress);
 
-/* Returns true if subject i is included in the digest of all values. */
+/* Returns true if tensor i of `subjects` is included in the digest of all values. Tensors that
+ * converters may omit, and output matrices that equal the embedding, are not included. */
 bool wb__hash_counts(const wb_hashes *hashes, size_t i);
 
-/* Adds to the number of hashed bytes; on the calling thread, also reports progress to the
- * caller. Returns false if the job must stop. */
+/* Adds `bytes` to the number of hashed bytes. Also reports progress if the current thread is the
+ * thread of the caller. Returns false if the job must stop. */
 bool wb__hash_advance(wb__hash_job *job, size_t bytes);
 
-/* Hashes queued subjects until the queue is empty. */
+/* Hashes tensors from the queue until it is empty. */
 wb_status wb__hash_values_work(wb__hash_job *job, wb__context *context);
 
 /* Hashes file `i`. */
@@ -135,13 +136,15 @@ wb_status wb__file_parts_make(wb__file_hash *file, const wb_model *model, wb__co
                               size_t i);
 void wb__file_parts_free(wb__file_hash *file, const wb_allocator *allocator);
 
-/* Returns false if `write` failed. */
+/* Writes the manifest as JSON text through the function `write`. Returns false if `write` failed,
+ * that is, returned a number other than 0. */
 bool wb__manifest_write(const wb_hashes *hashes,
                         int (*write)(void *ctx, const char *text, size_t n), void *ctx);
 
 /*
- * Parse a manifest from a string of less than 4 GiB, which is modified, or from a file. The caller
- * must call wb__manifest_free, also after a failure.
+ * wb__manifest_parse parses a manifest from a string of less than 4 GiB and modifies the string.
+ * wb__manifest_read parses a manifest file. The caller must call wb__manifest_free, also after a
+ * failure.
  */
 wb_status wb__manifest_parse(wb__manifest *manifest, wb__context *context, char *text,
                              size_t bytes);
@@ -149,9 +152,9 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
 void wb__manifest_free(wb__manifest *manifest);
 
 /*
- * Compares files with the manifest at `path` and adds differences to context->findings. `model` is
- * NULL if the model could not be opened; the files are then looked up in the directory of
- * `model_path`.
+ * Compares the files of a model with the manifest at `path` and adds differences to
+ * context->findings. `model` is NULL if the model could not be opened. The files are then looked up
+ * in the directory `model_path`, or in its parent directory if `model_path` is a file.
  */
 wb_status wb__manifest_check(const wb_model *model, wb__context *context, const char *path,
                              const char *model_path, const wb_progress *progress);

@@ -6,7 +6,7 @@
 #include "hash/hash_messages.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-#define GROUP 8   /* number of chunks that a thread compares with one buffer */
+#define GROUP 8   /* number of chunks per task; a task uses one buffer for all its chunks */
 #define BATCH 256 /* number of chunks between two progress reports */
 
 typedef struct chunk {
@@ -21,12 +21,12 @@ typedef struct comparison {
     const wb__source *source;
     const wb__manifest_file *file;
     const wb_progress *progress;
-    uint64_t done, total; /* bytes compared so far and in total, of all files */
-    /* The current position in the file: */
+    uint64_t done, total; /* number of bytes compared so far, and in total, of all files */
+    /* the current position in the file: index of the part, and offset */
     size_t part;
-    uint64_t part_at; /* bytes of the part that are already compared */
+    uint64_t part_at; /* number of bytes of the part that are already compared */
     uint64_t offset;
-    /* A range of the part range_part in which all compared chunks differ; empty if begin == end: */
+    /* file range in part `range_part` whose chunks all differ; empty if begin == end */
     uint64_t begin, end;
     size_t range_part;
     chunk batch[BATCH];
@@ -168,7 +168,8 @@ static wb_status check_missing(wb__context *context, const wb__manifest_file *fi
                     WB__MSG_HASH_FILE_MISSING);
 }
 
-/* Returns the index of the model's file with this name, or the number of files if there is none. */
+/* Returns the index of the file of the model that has this name, or the number of files if no file
+ * has this name. */
 static size_t find_file(const wb_model *model, wb__str name)
 {
     size_t i = 0;
@@ -208,7 +209,8 @@ static wb_status check_open_model(comparison *k, const wb__manifest *manifest,
     return status;
 }
 
-/* Opens a file of the manifest in a directory. Leaves *source NULL if it does not exist. */
+/* Opens the file `name` in the directory `folder`. Sets *source to NULL if the file does not exist.
+ * The caller frees *path, also after an error. */
 static wb_status open_beside(wb__context *context, const char *folder, wb__str name, char **path,
                              wb__source **source)
 {
@@ -248,8 +250,8 @@ static wb_status check_folder(comparison *k, const wb__manifest *manifest, const
 }
 
 /*
- * Returns the path if it is a directory, otherwise its parent directory. The caller frees it (size:
- * strlen + 1). NULL: out of memory.
+ * Returns a copy of the path if it is a directory, otherwise the path of its parent directory. The
+ * caller frees the string of strlen + 1 bytes. Returns NULL if out of memory.
  */
 static char *folder_of(wb__context *context, const char *path)
 {

@@ -1,6 +1,7 @@
 /*
- * Parses and validates a manifest. Afterwards file names contain no directories, the parts of a
- * file add up to its length, and the number of digests matches the lengths.
+ * Parses and validates a manifest. In a valid manifest, file names contain no directories, the
+ * lengths of the parts of a file add up to the length of the file, and the number of digests of
+ * each part matches its length.
  */
 #include "handle/config_json.h"
 #include "hash/hash.h"
@@ -44,7 +45,7 @@ static bool number_of(const reading *r, wb__node object, const char *key, uint64
            wb__tree_uint(r->tree, wb__tree_get(r->tree, object, key), value);
 }
 
-/* Copies a string to the manifest. */
+/* Reads the string member `key` of a JSON object and copies it to the arena of the manifest. */
 static wb_status text_of(const reading *r, wb__node object, const char *key, wb__str *text)
 {
     wb__node node = WB__NO_NODE;
@@ -66,13 +67,14 @@ static bool is_plain_name(wb__str name)
 }
 
 /* Minimum number of JSON nodes per list element: the object, its keys and their values. */
-#define FILE_NODES 7 /* name, bytes, parts */
-#define PART_NODES 6 /* bytes, chunks with one element */
+#define FILE_NODES 7 /* object with members name, bytes and parts */
+#define PART_NODES 6 /* object with members bytes and chunks (an array with one element) */
 #define CHUNK_NODES 1
 
 /*
- * Finds the list of a key and sets *n to its length. Fails if the text is too short for n elements
- * with the given minimum number of nodes, so that memory stays proportional to the text.
+ * Finds the array member `key` of a JSON object and sets *n to its length. Fails if the array has
+ * too few JSON nodes for n elements with at least `nodes` nodes each, so that the memory that is
+ * allocated for n elements stays proportional to the size of the text.
  */
 static wb_status list_of(const reading *r, wb__node object, const char *key, size_t nodes,
                          wb__node *list, size_t *n)

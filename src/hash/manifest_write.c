@@ -11,7 +11,7 @@ void wb__digest_write(const wb__digest *digest, char text[WB__DIGEST_TEXT])
     text[WB__DIGEST_TEXT - 1] = '\0';
 }
 
-/* ---- adapts the caller's output function to the JSON writer ---- */
+/* ---- adapter from the caller's output function to the JSON writer ---- */
 
 typedef struct target {
     int (*write)(void *ctx, const char *text, size_t n);

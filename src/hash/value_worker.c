@@ -1,7 +1,7 @@
 /*
- * A thread hashes two tensors at a time and alternates between their blocks. When a tensor is
- * complete, the next one in the queue replaces it. The largest tensors come first, so that no
- * thread ends long after the others.
+ * Hashes tensors. A thread hashes two tensors in parallel, one in each of two lanes
+ * (crypto/sha256.h). When a tensor is complete, the next tensor in the queue replaces it. The
+ * largest tensors come first in the queue, so that no thread ends long after the others.
  */
 #include "hash/hash.h"
 
@@ -12,8 +12,8 @@ typedef struct lane {
     wb__reader reader;
     const wb__comparable *subject; /* NULL: the lane is idle */
     wb__value_hash *result;
-    uint64_t words;  /* number of rank and dimension words already hashed */
-    uint64_t floats; /* number of values already read */
+    uint64_t words;  /* number of 8-byte words (rank, dimensions) already written to `buffer` */
+    uint64_t floats; /* number of values already read into `buffer` */
     uint8_t *buffer;
     size_t begin, end; /* range of the buffer that is not hashed yet */
 } lane;
@@ -94,7 +94,8 @@ static bool is_read(const lane *l)
     return l->words == (uint64_t)l->subject->kind->rank + 1 && l->floats == l->subject->floats;
 }
 
-/* Fills the buffer. Precondition: less than a block is left in it. */
+/* Fills the buffer. Precondition: it contains less than one SHA-256 block. Returns false after an
+ * error, or if the job must stop. */
 static bool fill(worker *w, lane *l)
 {
     const wb__kind *kind = l->subject->kind;
@@ -109,7 +110,7 @@ static bool fill(worker *w, lane *l)
         n = (size_t)left;
     if (l->words <= kind->rank || n == 0)
         return true;
-    /* aligned: all earlier data is a multiple of 4 bytes */
+    /* aligned to 4 bytes, because all earlier data are words of 8 bytes and floats */
     float *to = (float *)(void *)(l->buffer + l->end);
     w->status = wb__reader_read(&l->reader, l->floats, n, to);
     if (w->status != WB_OK)

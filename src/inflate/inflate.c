@@ -28,7 +28,7 @@ typedef struct stream {
 #define Z_STREAM_END 1
 #define Z_MEM_ERROR (-4)
 #define Z_BUF_ERROR (-5)
-#define NO_HEADER (-15) /* window of 2^15 bytes; raw deflate without header and checksum */
+#define NO_HEADER (-15) /* window of 2^15 bytes; negative: raw deflate, no header or checksum */
 
 struct wb__inflater {
     wb_allocator allocator;
@@ -163,8 +163,8 @@ wb__inflated wb__inflater_run(wb__inflater *inflater, wb__inflate_step *step)
             return WB__INFLATED_NO_MEMORY;
         if (result != Z_OK && result != Z_BUF_ERROR)
             return WB__INFLATED_BROKEN;
-        /* zlib stopped with free space in the output buffer, so it has used up the input and needs
-         * more. */
+        /* Both buffers have space left only if one of them is too long for a single call of zlib.
+         * Z_BUF_ERROR means that zlib could do nothing. */
         if (step->in_bytes == 0 || step->out_bytes == 0 || result == Z_BUF_ERROR)
             return WB__INFLATED_MORE;
     }

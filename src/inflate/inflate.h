@@ -35,8 +35,8 @@ typedef enum wb__inflated {
 } wb__inflated;
 
 /*
- * The input to read and the output buffer to fill. The call advances both pointers and reduces both
- * sizes.
+ * The input to read and the output buffer to fill. wb__inflater_run advances both pointers and
+ * reduces both sizes.
  */
 typedef struct wb__inflate_step {
     const uint8_t *in;

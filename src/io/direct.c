@@ -14,7 +14,7 @@
 #define O_DIRECT 0
 #endif
 
-/* Reopens by descriptor, which also works for files without a name. */
+/* Reopens the file behind `fd` through /proc. This also works for files without a name. */
 static int open_fd_again(int fd, int flags)
 {
     char path[32];
@@ -70,10 +70,8 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
     size_t done = 0;
     if (!wb__in_range(offset, n, source->bytes))
         return wb__source_fail_short(source, context, source->bytes);
-    /*
-     * Each read must start at a multiple of the alignment; a short read can break that and ends the
-     * loop.
-     */
+    /* Each read must start at a multiple of the alignment. If a short read ends elsewhere,
+     * wb__source_read reads the rest. */
     while (direct->fd >= 0 && done < n && done % WB__DIRECT_ALIGNMENT == 0) {
         ssize_t got = pread(direct->fd, dst + done, rounded - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)

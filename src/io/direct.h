@@ -3,9 +3,9 @@
  * (O_DIRECT).
  *
  * Cached data is read fastest through the page cache. Uncached data is read fastest with direct
- * I/O, which takes about a hundredth of the processor time, if the disk and the file system support
- * it. Both are decided per byte range, so a file that is partly cached uses the faster method for
- * each part.
+ * I/O, if the disk and the file system support it. Direct I/O takes about a hundredth of the
+ * processor time. The method is chosen for each byte range, so a file that is partly cached is read
+ * with both.
  */
 #ifndef WB_IO_DIRECT_H
 #define WB_IO_DIRECT_H
@@ -43,10 +43,8 @@ static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
     return cached <= n / 2;
 }
 
-/*
- * Returns true if direct I/O pays off for the n bytes at `offset`; false if the system cannot
- * report it.
- */
+/* Returns true if direct I/O pays off for the n bytes at `offset`. Returns false if the system
+ * cannot report which of them are cached. */
 static inline bool wb__source_is_cold(const wb__source *source, uint64_t offset, uint64_t n)
 {
     uint64_t cached;
@@ -80,12 +78,14 @@ void wb__direct_close(wb__direct *direct);
 wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb__context *context,
                           uint64_t offset, void *dst, size_t n);
 
-/* Buffer size for wb__direct_read_into, for any file offset and any buffer address. */
+/* Buffer size in bytes that wb__direct_read_into needs for n bytes at any file offset, with any
+ * buffer address. */
 #define WB__DIRECT_ROOM(n) ((n) + 3 * WB__DIRECT_ALIGNMENT)
 
 /*
  * Reads n bytes at any offset into the buffer `room` of WB__DIRECT_ROOM(n) bytes. Sets *bytes to
- * the position of the first requested byte in the buffer. Otherwise identical to wb__direct_read.
+ * the address of the first requested byte, which is inside the buffer. Otherwise identical to
+ * wb__direct_read.
  */
 wb_status wb__direct_read_into(const wb__source *source, const wb__direct *direct,
                                wb__context *context, uint64_t offset, uint8_t *room, size_t n,

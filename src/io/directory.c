@@ -73,7 +73,8 @@ static wb_status collect(wb__context *context, DIR *folder, name_list *names)
 wb_status wb__directory_list(wb__context *context, const char *path,
                              wb_status (*each)(void *ctx, const char *name), void *ctx)
 {
-    /* POSIX requires close-on-exec for opendir; fdopendir would need three system calls */
+    /* opendir sets close-on-exec, as POSIX requires. With fdopendir, three system calls would be
+     * necessary. */
     DIR *folder = opendir(path);
     if (folder == NULL)
         return wb__fail_os(context, errno, WB__MSG_IO_OPEN_FOLDER);

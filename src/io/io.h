@@ -1,13 +1,13 @@
 /*
  * io: reading and writing bytes.
  *
- *   source   a regular file, memory, a sealed copy, or callbacks of the caller: length, read, map
+ *   source   input bytes of known length, to read or map: a regular file, an immutable copy of a
+ *            file (memfd with seals), memory, or callbacks of the caller
  *   window   a cursor over a source, for reading a header once from front to back
  *   sink     an output file that is published atomically, or a stream (sink.h)
  *
- * Input files are opened without blocking on a FIFO and with close-on-exec, and are refused unless
- * they are regular files. The identity of the file at the time of opening is recorded to detect
- * later changes.
+ * Input files must be regular files. They are opened with close-on-exec, and opening never blocks
+ * on a FIFO. The identity of the file at the time of opening is recorded to detect later changes.
  */
 #ifndef WB_IO_IO_H
 #define WB_IO_IO_H
@@ -36,8 +36,9 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
                           wb__source **source, bool *is_folder);
 
 /*
- * Opens a duplicate of the descriptor fd. A stream is first spooled into memory, and beyond the
- * context's limit spool_memory (in bytes) into an unnamed temporary file.
+ * Opens a duplicate of the descriptor fd. If fd is a stream such as a pipe, its bytes are first
+ * copied into memory. If they exceed the context's limit spool_memory (in bytes), they are moved to
+ * an unnamed temporary file.
  */
 wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb_access access,
                              wb__source **source);
@@ -69,10 +70,8 @@ bool wb__source_has_path(const wb__source *source);
 wb_status wb__source_read(const wb__source *source, wb__context *context, uint64_t offset,
                           void *dst, size_t n);
 
-/*
- * Sets *bytes to the n bytes at `offset`, borrowed until the source is closed. Maps the file on
- * first use. Thread-safe.
- */
+/* Sets *bytes to the address of the n bytes at `offset`, valid until the source is closed. Maps the
+ * file on first use. Thread-safe. */
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
@@ -120,12 +119,10 @@ void wb__window_close(wb__window *window);
  */
 wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit);
 
-/*
- * Returns the retained bytes that the cursor has consumed, followed by a NUL byte. The caller owns
- * them and frees them with wb__free(memory, bytes).
- */
+/* Returns the retained bytes that the cursor has consumed, followed by a NUL byte. The caller owns
+ * the block `memory` of `bytes` bytes, and frees it with wb__free. */
 typedef struct wb__header_bytes {
-    uint8_t *header; /* points to the byte at file offset 0 */
+    uint8_t *header; /* the byte at file offset 0, inside `memory` */
     void *memory;
     size_t bytes;
 } wb__header_bytes;
@@ -141,7 +138,8 @@ wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor);
 wb_status wb__directory_list(wb__context *context, const char *path,
                              wb_status (*each)(void *ctx, const char *name), void *ctx);
 
-/* Returns folder + "/" + name, or NULL if out of memory. Freed with strlen + 1 bytes. */
+/* Returns folder + "/" + name, or NULL if memory runs out. The caller frees the result, whose size
+ * is its length plus 1. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);
 
 /* Magic number of the edit journal; edit/edit_in_place.c defines the rest of the format. */

@@ -1,5 +1,5 @@
 /*
- * io/io_messages.h: all messages of this module, grouped by file.
+ * io/io_messages.h: texts of the errors and findings of this module, grouped by source file.
  */
 #ifndef WB_IO_IO_MESSAGES_H
 #define WB_IO_IO_MESSAGES_H
@@ -44,7 +44,7 @@
 
 /* ---- source.c ---- */
 
-#define WB__MSG_IO_FILE_REPLACED "another file is at its path"
+#define WB__MSG_IO_FILE_REPLACED "the file was replaced by another file of the same name"
 #define WB__MSG_IO_SIZE_CHANGED "its size changed"
 #define WB__MSG_IO_FILE_MODIFIED "its contents were modified"
 #define WB__MSG_IO_ATTRIBUTES_CHANGED "its attributes changed"
@@ -52,7 +52,8 @@
 #define WB__MSG_IO_STAT_FILE "cannot get the status of the file"
 #define WB__MSG_IO_FILE_REMOVED "it was removed or renamed"
 #define WB__MSG_IO_REOPEN_FILE "cannot reopen the file"
-#define WB__MSG_IO_FILE_TOO_SHORT "the file ends here; it had %llu bytes when it was opened"
+#define WB__MSG_IO_FILE_TOO_SHORT                                                                  \
+    "the file ends at this offset; it had %llu bytes when it was opened"
 #define WB__MSG_IO_CALLER_READ "the application's source failed to read"
 
 /* ---- source_open.c ---- */

@@ -18,7 +18,7 @@ int wb__directory_sync(const char *path)
         return errno;
     int os_error = wb__write_sync(fd);
     (void)close(fd);
-    /* this file system does not support fsync on directories */
+    /* EINVAL: this file system does not support fsync on directories. */
     return os_error == EINVAL ? 0 : os_error;
 }
 
@@ -216,10 +216,8 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
     unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
     if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
         os_error = errno;
-    /*
-     * File systems without RENAME_NOREPLACE: plain rename replaces a directory only if it is empty,
-     * so no file is lost.
-     */
+    /* On file systems without RENAME_NOREPLACE, use rename. It replaces a directory only if that
+     * directory is empty, so no file is lost. */
     if ((os_error == EINVAL || os_error == ENOSYS) && !replace)
         os_error = rename(made, path) == 0 ? 0 : errno;
 #else

@@ -18,8 +18,8 @@ typedef struct wb__ring wb__ring;
 
 /*
  * Opens a ring for up to `depth` concurrent reads and writes. Returns NULL if io_uring is
- * unavailable. With `remote`, a kernel thread starts the operations (IOSQE_ASYNC): total latency
- * rises, but the caller spends only a tenth of the time.
+ * unavailable. With `remote`, a kernel thread starts the operations (IOSQE_ASYNC). This increases
+ * the total latency, but submitting takes the caller only a tenth of the time.
  */
 wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
@@ -28,9 +28,9 @@ void wb__ring_close(wb__ring *ring);
 
 /*
  * Submits a read of n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT.
- * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion. Returns false if
- * the read could not be submitted. Unless `depth` operations were pending, all later submissions
- * fail as well.
+ * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion, which has the
+ * same `tag`. Returns false if the read could not be submitted. Unless `depth` operations were
+ * pending, all later submissions fail as well.
  */
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag);

@@ -28,14 +28,14 @@ wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 
 /*
- * Opens a sink like wb__sink_open, but uses `label` in errors, for files in a directory with a
- * temporary name.
+ * Opens a sink like wb__sink_open, but uses `label` instead of `path` in errors. This is for files
+ * in a directory that has a temporary name.
  *
- * With `kept`, the sink is resumable: from the start the file has the name ".NAME.wb-partial" in
- * the same directory, contents of an earlier run are reused, and the file remains unless the sink
- * is published or wb__sink_forget is called. The caller must prevent concurrent use and must know
- * which bytes are valid. If the name is too long or the target is a pipe or a device, the sink is
- * not resumable.
+ * With `kept`, the sink is resumable: the file has the name ".NAME.wb-partial" in the same
+ * directory from the start, contents of an earlier run are reused, and the file remains unless the
+ * sink is published or wb__sink_forget is called. The caller must prevent concurrent use and must
+ * know which bytes are valid. If the name is too long or the target is a pipe or a device, the sink
+ * is not resumable.
  */
 wb_status wb__sink_open_as(wb__context *context, const char *path, const char *label, bool kept,
                            uint64_t expected, wb_sink **sink);
@@ -69,10 +69,8 @@ wb__direct wb__sink_direct(wb_sink *sink, uint64_t length);
 /* Starts write-back of the data written so far, so that finishing takes less time. */
 void wb__sink_hasten(const wb_sink *sink);
 
-/*
- * Waits until n bytes at an offset are written to disk, as far as sync_file_range can tell. This
- * shortens the wait when the file is finished. Returns 0 or errno.
- */
+/* Waits until the n bytes at `offset` are written to disk, so that finishing takes less time. Uses
+ * sync_file_range, which does not guarantee durability. Returns 0 or errno. */
 int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n);
 
 /* Returns the current length of the file in bytes; 0 if the sink is not a regular file. */
@@ -97,18 +95,19 @@ wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
 /*
- * Links or renames a finished file to any path on the same file system, replacing an existing file
- * only by rename. Not durable until the caller syncs the directory, which can be done once for many
- * files. A resumable file also keeps its partial name until it is discarded, unless the file system
- * has no hard links.
+ * Gives a finished file the name `path`, which must be on the same file system. Links a resumable
+ * file, which then also keeps its partial name until it is discarded. Renames any other file, and a
+ * resumable file if linking fails, for example because `path` exists or the file system has no hard
+ * links. The new name is not durable until the caller syncs the directory, which can be done once
+ * for many files.
  */
 wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 
 /*
- * Makes the file member number `member` of a set of output files. Member 0 is the file without
- * which the others are useless; it is published last. `id` is a random number common to all
- * members. wb__sink_publish then fails with EEXIST if the final name exists, and the temporary name
- * remains until the sink is discarded, member 0 first (write_claim.c explains why).
+ * Makes the file a member of a set of output files, with the number `member`. Member 0 is the file
+ * without which the others are useless, and is published last. `id` is a random number common to
+ * all members. wb__sink_publish then fails with EEXIST if the final name exists, and the temporary
+ * name remains until the sink is discarded, member 0 first (write_claim.c explains why).
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
@@ -136,8 +135,8 @@ void wb__sink_leave(wb_sink *sink);
 
 /*
  * Follows the symbolic links at the end of `path`, including a last link with a missing target, so
- * that the target file is replaced and not the link. The result is freed with strlen + 1 bytes.
- * Returns NULL and sets *os_error on failure.
+ * that the target file is replaced and not the link. The caller frees the result, whose size is its
+ * length plus 1. Returns NULL and sets *os_error on failure.
  */
 char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
@@ -152,23 +151,24 @@ bool wb__path_is_stream(const char *path);
 
 /* ---- output_directory.c ---- */
 
-/* Return the part of a path before the last '/' ("." if there is none) and the part after it. */
+/* wb__path_folder returns the part of a path before the last '/' ("." if there is none), and
+ * wb__path_base the part after it. */
 wb__str wb__path_folder(const char *path);
 wb__str wb__path_base(const char *path);
 
 /*
- * Return "FOLDER/.NAME.wb-partial" for "FOLDER/NAME" (the name of a resumable file), or
- * "FOLDER/.NAMEend" for any suffix `end`; WB__RESUME_END is the suffix of the resume journal. The
- * result is freed with strlen + 1 bytes; NULL if out of memory.
+ * For the path "FOLDER/NAME", wb__partial_path returns "FOLDER/.NAME.wb-partial", the name of a
+ * resumable file. wb__hidden_path returns "FOLDER/.NAME" followed by the suffix `end`.
+ * WB__RESUME_END is the suffix of the resume journal. Both return NULL if memory runs out. The
+ * caller frees the result, whose size is its length plus 1.
  */
 #define WB__KEPT_END ".wb-partial"
 #define WB__RESUME_END ".wb-resume"
 char *wb__hidden_path(const wb_allocator *allocator, const char *path, const char *end);
 char *wb__partial_path(const wb_allocator *allocator, const char *path);
 
-/*
- * Make the names in a directory durable: of `path` itself, or of the parent of `file`. 0 or errno.
- */
+/* wb__directory_sync makes the names in the directory `path` durable, wb__directory_sync_of those
+ * in the parent directory of `file`. Both return 0 or errno. */
 int wb__directory_sync(const char *path);
 int wb__directory_sync_of(const wb_allocator *allocator, const char *file);
 
@@ -192,9 +192,8 @@ char *wb__directory_there(const wb_allocator *allocator, const char *path);
 /* Returns 0 if files can be created in a directory, else errno. */
 int wb__directory_look(const char *path);
 
-/*
- * Creates a directory with a temporary name in the parent of `target`. *path is in the arena.
- */
+/* Creates a directory with a temporary name in the parent of `target`. *path is allocated in
+ * `arena`. */
 wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *target,
                              const char **path);
 

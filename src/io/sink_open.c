@@ -46,7 +46,7 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/* Opens the partial file that an earlier run may have left. Returns 0 or errno. */
+/* Opens the partial file that an earlier run left, or creates it. Returns 0 or errno. */
 static int open_kept(wb_sink *sink)
 {
     int os_error = wb__file_take_up(sink->folder, sink->temporary, mode_of(sink), &sink->fd);
@@ -54,10 +54,8 @@ static int open_kept(wb_sink *sink)
     return os_error;
 }
 
-/*
- * Opens a stream by the given path. The link target in /proc is not used because it is no valid
- * path for a pipe. Returns 0 or errno.
- */
+/* Opens a stream by the given path. Does not resolve a link in /proc first, because the target of a
+ * pipe's link is no valid path. Returns 0 or errno. */
 static int begin_stream(wb_sink *sink, const char *path)
 {
     sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);

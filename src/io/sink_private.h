@@ -30,7 +30,7 @@ struct wb_sink {
     uint64_t set, member;
     bool kept; /* resumable: see wb__sink_open_as */
     bool published;
-    mode_t mode; /* permissions, owner and group of the existing file */
+    mode_t mode; /* permissions of the existing file; uid and gid are its owner and group */
     uid_t uid;
     gid_t gid;
     int failure; /* errno of the first failure */

@@ -1,5 +1,5 @@
 /*
- * The public functions of sinks: arguments are checked here.
+ * Public functions of sinks. They check the arguments and call the functions in sink.h.
  */
 #include "core/call_options.h"
 #include "io/sink.h"

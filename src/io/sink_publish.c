@@ -53,7 +53,8 @@ static int dress(const wb_sink *sink)
 }
 
 /*
- * The order guarantees safety: the data is on disk before the name, and the name before success is
+ * Makes the file durable under a temporary name. The order of the steps makes a crash harmless: the
+ * data is on disk before the file gets a name, and publish syncs the name before success is
  * reported.
  */
 static int finish(wb_sink *sink)
@@ -72,8 +73,9 @@ static int finish(wb_sink *sink)
 }
 
 /*
- * If nothing may be replaced, the file gets its final name as a second hard link: link never
- * replaces a file, on any file system. The temporary name is removed when the set is complete.
+ * A member of a set must not replace a file. It gets its final name as a second hard link, because
+ * link never replaces a file, on any file system. The temporary name is removed when the set is
+ * complete.
  */
 static int rename_file(wb_sink *sink)
 {
@@ -91,7 +93,7 @@ static int publish(wb_sink *sink)
         return errno;
     sink->published = true;
     int os_error = wb__write_sync(sink->folder);
-    /* this file system does not support fsync on directories */
+    /* EINVAL: this file system does not support fsync on directories. */
     return os_error == EINVAL ? 0 : os_error;
 }
 

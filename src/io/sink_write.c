@@ -14,9 +14,9 @@
 #define WRITE_MAX ((size_t)1 << 30) /* Linux writes at most 0x7ffff000 bytes per call */
 
 /*
- * Blocks SIGPIPE and SIGXFSZ, which writing can raise, in the calling thread. A signal that was
- * raised meanwhile is discarded before the mask is restored, unless the same signal was already
- * pending: then it is not ours to discard.
+ * Blocks SIGPIPE and SIGXFSZ, which writing can raise, in the calling thread. Before the signal
+ * mask is restored, signals that were raised meanwhile are discarded. A signal that was already
+ * pending before stays pending.
  */
 typedef struct quiet {
     sigset_t ours;   /* blocked signals that were not pending before */
@@ -211,9 +211,7 @@ int wb__write_reserve(int fd, uint64_t bytes)
         os_error = 0;
     }
     quiet_end(&q);
-    /*
-     * Only errors that writing would hit too are returned; some file systems cannot reserve space.
-     */
+    /* Return only errors that writing would cause, too. Some file systems cannot reserve space. */
     return os_error == ENOSPC || os_error == EDQUOT || os_error == EFBIG || os_error == EIO
                ? os_error
                : 0;

@@ -1,9 +1,10 @@
 #include "io/io.h"
 
 /*
- * Window bytes have the same position within a cache line as in the page-cache copy of the file. If
- * a destination page starts a few bytes after a source page, REP MOVSB on some processors (Zen 3
- * and 4) assumes that each written byte is about to be read, and becomes seven times slower.
+ * Each byte in the window has the same position within a cache line (64 bytes) as in the page-cache
+ * copy of the file. Otherwise the page offset of the destination of a copy may be slightly larger
+ * than that of the source. REP MOVSB on some processors (Zen 3 and 4) then assumes that each
+ * written byte is about to be read, and becomes seven times slower.
  */
 #define LINE 64
 
@@ -23,7 +24,8 @@ static bool make_buffer(wb__window *window, size_t bytes)
     return true;
 }
 
-/* The first read is sufficient for a small header; for a large header, reads up to the capacity. */
+/* Reads more bytes, up to the capacity. A small header needs no call, because the first read in
+ * wb__window_open is sufficient for it. */
 static bool fill(wb__cursor *cursor)
 {
     wb__window *window = cursor->fill_ctx;

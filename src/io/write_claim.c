@@ -1,6 +1,6 @@
 /*
- * Detects which processes write into a directory, and removes temporary files of processes that
- * were killed.
+ * Detects whether other processes write into a directory, and removes temporary files of processes
+ * that were killed.
  *
  * Each process with temporary files in a directory holds a shared flock lock on the directory,
  * which the system releases when the process ends. A process that obtains the exclusive lock is the
@@ -8,11 +8,11 @@
  * systems, where locks are unreliable, nothing is removed.
  *
  *   .wb-0123456789abcdef.tmp         a file, or a directory of files
- *   .wb-0123456789abcdef-00002.tmp   member of a set; without member 0 the others are useless
+ *   .wb-0123456789abcdef-00002.tmp   member 2 of a set; without member 0 the others are useless
  *
  * Members of a set get their final names as second hard links, member 0 last. Then they lose the
- * temporary names, member 0 first. If member 0 has only one name, the set was never complete: the
- * other members then lose both names.
+ * temporary names, member 0 first. If member 0 has only its temporary name, the set was never
+ * complete, and the other members lose both names.
  */
 #define _GNU_SOURCE /* for flock */
 #define _FILE_OFFSET_BITS 64
@@ -85,7 +85,7 @@ static void each(sweep *s, void (*look)(sweep *s, const char *name, const struct
         const struct dirent *entry = readdir(folder);
         if (entry == NULL)
             break;
-        /* Other files matter only if one of them may belong to an incomplete set. */
+        /* Files with other names matter only if they may belong to an incomplete set. */
         if ((s->count != 0 || is_temporary(entry->d_name, &is_member)) &&
             fstatat(s->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             look(s, entry->d_name, &st);
@@ -193,7 +193,7 @@ void wb__claim(const wb_allocator *allocator, int folder)
         return;
     if (flock(folder, LOCK_EX | LOCK_NB) == 0)
         sweep_folder(allocator, folder);
-    /* A process that holds the exclusive lock only scans the directory, which is fast. */
+    /* Another process holds the exclusive lock only while it scans the directory, which is fast. */
     for (int i = 0; i < WAITS && flock(folder, LOCK_SH | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return;

@@ -1,16 +1,16 @@
 /*
- * Conversion of a decimal number to the nearest double.
+ * Converts a decimal number to the nearest double.
  *
- * If the digits are at most 2^53 and the power of ten at most 10^22, both are exact doubles, and
- * one multiplication or division rounds once (Clinger, "How to read floating point numbers
- * accurately", 1990). All other numbers use a division of big integers, bit by bit: slow, exact,
- * and rarely needed in the files the library reads.
+ * If the integer formed by the digits is at most 2^53 and the power of ten at most 10^22, both are
+ * exact doubles, and one multiplication or division rounds once (Clinger, "How to read floating
+ * point numbers accurately", 1990). All other numbers use a division of big integers, bit by bit:
+ * it is slow and exact, and rarely needed in the files that the library reads.
  */
 #include "json/json.h"
 
 #include <float.h>
 
-#define LIMBS 136 /* 32-bit limbs. 10^(800 + 330) has 3754 bits, and the division needs 64 more */
+#define LIMBS 136 /* 32-bit limbs: 10^(800 + 330) has 3754 bits, and the division needs 64 more */
 
 typedef struct big {
     uint32_t limb[LIMBS]; /* least significant first */
@@ -88,8 +88,8 @@ static void subtract(big *a, const big *b)
 }
 
 /*
- * Returns q * 2^(binade - 63) rounded to a double. The top bit of q is set; `sticky` is true if
- * there is a nonzero remainder below q.
+ * Returns the bits of q * 2^(binade - 63), rounded to a double. The top bit of q must be set.
+ * `sticky` is true if the exact number is larger by a nonzero remainder.
  */
 static uint64_t round_to_double(uint64_t q, int binade, bool sticky)
 {
@@ -170,7 +170,7 @@ uint64_t wb__decimal_to_double(const wb__decimal *decimal)
 
 bool wb__decimal_overflows(const wb__decimal *decimal)
 {
-    /* 2^1024 - 2^970: halfway between the largest double and the next value above it. It rounds up,
+    /* 2^1024 - 2^970: halfway between the largest double and 2^1024. It rounds up to infinity,
      * because the mantissa of the largest double is odd. */
     static const char threshold[] =
         "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649"

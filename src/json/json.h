@@ -65,7 +65,7 @@ typedef struct wb__json {
     wb_allocator allocator;
     size_t max_string; /* maximum string length in bytes; SIZE_MAX unless the caller lowers it */
     bool discard;      /* strings are checked but not stored: `text` stays empty */
-    /* accept NaN, Infinity and -Infinity as numbers, as Python's json module does */
+    /* NaN, Infinity and -Infinity are accepted as numbers, as in Python's json module */
     bool nonfinite;
 
     wb__json_token token;
@@ -92,9 +92,9 @@ void wb__json_stop(wb__json *json);
 wb__json_token wb__json_next(wb__json *json);
 
 /*
- * Skips the rest of the value that the current token begins and checks its syntax: nothing for a
- * scalar, up to the closing bracket for an array or object, the value for a key. Returns false on a
- * fault.
+ * Skips the rest of the value that the current token begins, and checks its syntax. After a key,
+ * skips the value of the key; after an opening bracket, everything up to the closing bracket; after
+ * a scalar, nothing. Returns false on a fault.
  */
 bool wb__json_skip(wb__json *json);
 
@@ -108,17 +108,17 @@ bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
 
 /*
- * The same for arrays: the cursor is then at the first byte of an element. A caller that reads
- * elements itself must also call wb__json_took_members.
+ * Like wb__json_reach_key, but in an array: returns true if the cursor is at the first byte of an
+ * element. A caller that then reads elements itself must also call wb__json_took_members.
  */
 bool wb__json_reach_element(wb__json *json);
 
-/* Returns the bits of the double nearest to the number read last. */
+/* Returns the bits of the double that is nearest to the number of the current token. */
 uint64_t wb__json_real_bits(const wb__json *json);
 
 /* ---- internal functions of the parser (string.c, number.c, decimal.c) ---- */
 
-/* Reads a string whose opening quote is the next byte into `text`. Returns false on a fault. */
+/* Reads a string into `text`. Its opening quote must be the next byte. Returns false on a fault. */
 bool wb__json_read_string(wb__json *json);
 
 /* Reads a number; sets token, uint and decimal. Returns false on a fault. */
@@ -133,7 +133,7 @@ wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative);
 /* Sets the fault and its offset. Always returns false. */
 bool wb__json_fail(wb__json *json, wb__json_fault fault, uint64_t at);
 
-/* Sets the fault for the end of input or for a failed cursor. Always returns false. */
+/* Sets WB__JSON_FAULT_READ if the cursor failed, else WB__JSON_FAULT_ENDS. Always returns false. */
 bool wb__json_fail_at_end(wb__json *json);
 
 /* Returns the bits of the nearest double, ties to even; infinity if the number is too large. */
@@ -145,7 +145,7 @@ bool wb__decimal_overflows(const wb__decimal *decimal);
 /* ---- duplicate key detection ---- */
 
 /*
- * Detects duplicate keys within an object when the keys themselves are not stored. The set holds
+ * Detects duplicate keys within an object when the keys themselves are not stored. The set contains
  * keyed 64-bit hashes, so two different keys are mistaken for duplicates with probability 2^-64.
  */
 typedef struct wb__key_set {
@@ -160,8 +160,8 @@ void wb__key_set_start(wb__key_set *set, const wb_allocator *allocator);
 void wb__key_set_stop(wb__key_set *set);
 
 /*
- * Adds a key of the object with the number `object`. Sets *repeated to true if the set already
- * contained it. Returns false if memory runs out.
+ * Adds a key of an object. `object` is a number that the caller chooses for each object. Sets
+ * *repeated to whether the object already had this key. Returns false if out of memory.
  */
 bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repeated);
 
@@ -187,7 +187,7 @@ void wb__json_write_key_str(wb__json_writer *writer, wb__str key);
 void wb__json_write_str(wb__json_writer *writer, wb__str text);
 void wb__json_write_uint(wb__json_writer *writer, uint64_t value);
 void wb__json_write_int(wb__json_writer *writer, int64_t value);
-/* writes null if the value is not finite */
+/* Writes null if the value is not finite. */
 void wb__json_write_double(wb__json_writer *writer, double value);
 void wb__json_write_bool(wb__json_writer *writer, bool value);
 void wb__json_write_null(wb__json_writer *writer);

@@ -1,5 +1,5 @@
 /*
- * Faults of a JSON text: recording the first one and its message.
+ * Records the error (fault) of a JSON text, and returns the message of a fault.
  */
 #include "json/json_state.h"
 

@@ -79,7 +79,10 @@ void wb_json_null(wb_json *json)
     FORWARD(wb__json_write_null(&writer));
 }
 
-/* The magnitude of a number that has no fraction and is below 2^64, to the last digit. */
+/*
+ * Sets *magnitude to the exact magnitude of a number. Returns false if the number has a fraction or
+ * its magnitude is 2^64 or more.
+ */
 static bool whole_of(const wb__decimal *decimal, uint64_t *magnitude)
 {
     uint64_t value = 0;
@@ -131,7 +134,7 @@ static bool describe(const wb__json *json, wb_json_item *item)
     return item->kind != 0;
 }
 
-/* True if nothing but white space is left. */
+/* Skips white space. Returns true if nothing else is left. */
 static bool skip_to_end(wb__cursor *cursor)
 {
     int c = wb__cursor_peek(cursor);

@@ -1,5 +1,5 @@
 /*
- * json/json_state.h: the states of the pull parser, for the files of this module alone.
+ * json/json_state.h: the states of the pull parser, used only inside this module.
  */
 #ifndef WB_JSON_JSON_STATE_H
 #define WB_JSON_JSON_STATE_H
@@ -7,7 +7,7 @@
 #include "json/json.h"
 
 enum wb__json_state {
-    EXPECT_VALUE,          /* at the start, or after a colon */
+    EXPECT_VALUE,          /* at the start */
     EXPECT_KEY_OR_END,     /* after '{' */
     EXPECT_KEY,            /* after a comma in an object */
     EXPECT_COLON,          /* after a key */
@@ -23,7 +23,7 @@ static inline void wb__json_value_is_complete(wb__json *json)
     json->state = json->depth == 0 ? AT_END : EXPECT_COMMA_OR_END;
 }
 
-/* Reads the rest of a word such as "true" and makes `token` the current token. */
+/* Reads a word such as "true" and makes `token` the current token. Returns the current token. */
 wb__json_token wb__json_read_word(wb__json *json, const char *word, wb__json_token token);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The words of JSON (true, false, null) and the words for non-finite numbers.
+ * Reads the words of JSON (true, false, null) and the words for non-finite numbers.
  */
 #include "json/json_state.h"
 
-/* Reads true, false or null. The fault is reported at the first byte that does not match. */
+/* A wrong word is reported at its first byte, not at the byte that does not match. */
 wb__json_token wb__json_read_word(wb__json *json, const char *word, wb__json_token token)
 {
     for (const char *w = word; *w != '\0'; w++) {

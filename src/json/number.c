@@ -1,11 +1,14 @@
 /*
- * Numbers, by the grammar of RFC 8259, section 6. The digits are kept as a decimal and are
- * converted to a double only on request: most callers need integers, or only need to know that the
- * token is a number.
+ * Reads numbers by the grammar of RFC 8259, section 6. The digits are stored as a wb__decimal and
+ * are converted to a double only on request: most callers need integers, or only need to know that
+ * the token is a number.
  */
 #include "json/json.h"
 
-/* Exponents are clamped to this: beyond it, the number is zero or too large for a double anyway. */
+/*
+ * Further digits of an exponent that has reached this value are ignored: the number is zero or too
+ * large for a double anyway.
+ */
 #define EXPONENT_BOUND INT64_C(1000000000000)
 
 static bool is_digit(int c)

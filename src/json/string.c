@@ -1,14 +1,15 @@
 /*
- * Strings. The parser first scans a run of bytes that need no decoding. If the closing quote ends
- * the run, the string is returned in place. Otherwise the runs, the decoded escapes and the bytes
- * beyond the end of the window are assembled in the scratch buffer.
+ * Reads strings. The parser first scans a run: ASCII bytes that need no decoding. If the closing
+ * quote ends the run, the string is returned in place. Otherwise the string is assembled in the
+ * scratch buffer from runs, decoded escapes and other UTF-8 sequences, also across the end of the
+ * cursor's window.
  */
 #include "json/json.h"
 
 /*
- * Returns a word in which the high bit of a byte is set if the byte cannot be part of a plain run:
- * the quote, the backslash, control characters and bytes above 0x7F. Bits above the first match may
- * be set falsely, never bits below it, because the borrow of the subtraction moves upwards.
+ * Returns a word in which the high bit of a byte is set if the byte cannot be part of a run: the
+ * quote, the backslash, control characters and bytes above 0x7F. Bits above the first match may be
+ * set falsely, never bits below it, because the borrow of the subtraction moves upwards.
  */
 static uint64_t special_bytes(uint64_t word)
 {
@@ -19,7 +20,7 @@ static uint64_t special_bytes(uint64_t word)
     return ((word - ones * 0x20) | (quote - ones) | (backslash - ones) | word) & highs;
 }
 
-/* Returns the length of the plain ASCII run that begins at p. */
+/* Returns the length of the run that begins at p. */
 static size_t plain_run(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *start = p;

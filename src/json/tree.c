@@ -8,8 +8,8 @@ static bool fail(wb__tree *tree, const wb__json *json)
 }
 
 /*
- * Writes the decoded string back into the text, over its escaped form, and replaces its closing
- * quote by a NUL.
+ * Writes the decoded string over its escaped form in the text, followed by a NUL. There is space
+ * for the NUL, because the closing quote is not needed any more.
  */
 static uint32_t keep_string(wb__tree *tree, const wb__json *json)
 {
@@ -97,7 +97,7 @@ wb__json_token wb__tree_type(const wb__tree *tree, wb__node node)
     }
 }
 
-/* Returns the node after a value and everything inside it. */
+/* Returns the node that follows a value and all nodes inside the value. */
 static wb__node behind(const wb__tree *tree, wb__node value)
 {
     wb__json_token type = wb__tree_type(tree, value);
@@ -210,7 +210,7 @@ bool wb__tree_int(const wb__tree *tree, wb__node node, int64_t *value)
         *value = (int64_t)json.uint;
         return true;
     }
-    /* A negative integer: only digits, at most 19 of them. */
+    /* A negative integer has only digits after the minus sign; INT64_MIN has magnitude 2^63. */
     uint64_t magnitude = 0;
     const char *digit = tree->text + wb__tree_at(tree, node)->at;
     const char *end = tree->text + tree->bytes;

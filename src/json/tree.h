@@ -2,9 +2,9 @@
  * json/tree.h: a parsed JSON text with random access, for sidecar files such as config.json.
  *
  * A node has 8 bytes: the offset of its value in the text, and its extent. Strings are unescaped in
- * place and numbers are parsed when requested, so that a tree takes at most five times the size of
- * its text in bytes, for any input. Nodes are numbered in text order; 0 is the root. In an object,
- * keys and values alternate.
+ * place, and numbers are parsed when requested. For any input, the memory of a tree is therefore at
+ * most five times the size of its text. Nodes are numbered in text order; 0 is the root. In an
+ * object, keys and values alternate.
  *
  *     {"a": [1, 2], "b": "x"}      0 object, 1 key a, 2 array, 3 one, 4 two, 5 key b, 6 string x
  */
@@ -60,20 +60,20 @@ wb__node wb__tree_get(const wb__tree *tree, wb__node object, const char *key);
 wb__node wb__tree_path(const wb__tree *tree, wb__node object, const char *path);
 
 /*
- * Iterates over an array or an object: returns the first node inside, or the node after a value,
- * and WB__NO_NODE at the end. In an object, node k + 1 is the value of key k, and wb__tree_next of
- * that value returns the next key.
+ * Iterate over an array or an object: wb__tree_first returns the first node inside, wb__tree_next
+ * the node after a value. Both return WB__NO_NODE at the end. In an object, node k + 1 is the value
+ * of key k, and wb__tree_next of that value returns the next key.
  */
 wb__node wb__tree_first(const wb__tree *tree, wb__node parent);
-/* returns WB__NO_NODE for an array */
+/* Like wb__tree_first, but returns WB__NO_NODE for an array. */
 wb__node wb__tree_first_key(const wb__tree *tree, wb__node object);
 wb__node wb__tree_next(const wb__tree *tree, wb__node parent, wb__node value);
-/* number of array elements or object members */
+/* Returns the number of array elements or object members. */
 size_t wb__tree_count(const wb__tree *tree, wb__node array);
 
 /*
- * Returns a string or key, NUL-terminated, borrowed from the text; the empty string for other
- * nodes.
+ * Returns the string of a string or key node. It is NUL-terminated and borrowed from the text. For
+ * other nodes, returns the empty string.
  */
 wb__str wb__tree_string(const wb__tree *tree, wb__node node);
 

@@ -113,7 +113,7 @@ void wb__json_write_double(wb__json_writer *writer, double value)
         put_word(writer, "null");
         return;
     }
-    /* Use the fewest digits that read back as the same number. */
+    /* Writes the fewest digits that read back as the same number. */
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

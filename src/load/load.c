@@ -125,8 +125,8 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
     if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
-        lane->spent.copied +=
-            piece->end - piece->begin; /* uploads are counted for each tensor instead */
+        /* The tensors of the piece will be read separately, as copies. */
+        lane->spent.copied += piece->end - piece->begin;
     lane->spent.read_ns += wb__now() - start;
     return status;
 }
@@ -137,7 +137,8 @@ static void finish_handing_over(wb__lane *lane, wb__load_piece *piece)
     finish_piece(lane, piece, wb__load_hand_over(lane, piece));
 }
 
-/* Processes n pieces of the worker. A piece that fails ends at once. */
+/* Processes n pieces of the worker. Work on a piece that fails ends at once; the others
+ * continue. */
 static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;
@@ -285,10 +286,9 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > WB__LANES_MAX)
         own.lanes = WB__LANES_MAX;
-    /* Each worker needs two slots in three cases: with digests, because a processor computes two
-     * digests in little more time than one; with a device, because a transfer occupies one slot;
-     * and with conversion, because the disk reads into one slot while the worker converts the
-     * other. */
+    /* Each worker needs two slots in three cases. With digests of several files, a processor
+     * computes two digests in little more time than one. With a device, a transfer occupies one
+     * slot. With conversion, the disk reads into one slot while the worker converts the other. */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     bool converts = wb__load_only_converts(&load);
     load.hand = pairs ? WB__LOAD_HAND : 1;

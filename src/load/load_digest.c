@@ -1,11 +1,13 @@
 /*
- * Computes the digests of files. SHA-256 is sequential, so the pieces of a file are added in order,
- * but a processor can digest two files in little more time than one. With several files a worker
- * therefore takes two pieces at a time. All fetched pieces are jobs in one list. If a job is the
- * next piece of its file, a worker looks for a second job that is the next piece of another file,
- * and digests both. The worker continues with jobs of any worker until none is next, because waking
- * another worker takes too long compared with the disk. No worker waits forever: the worker that
- * owns a next piece is either woken or already running this loop.
+ * Computes the digests of files. SHA-256 is sequential, so the pieces of a file are added in order.
+ * But a processor can digest two files in little more time than one, so with several files a worker
+ * takes two pieces at a time.
+ *
+ * Every fetched piece becomes a job in one list. A job is ready if its piece is the next one of its
+ * file. A worker digests a ready job together with a ready job of another file, if there is one. It
+ * continues with jobs of any worker until none is ready, because waking another worker takes too
+ * long compared with the disk. No worker waits forever: a worker with a ready job is woken, or is
+ * running this loop.
  */
 #include "load/load.h"
 
@@ -16,8 +18,8 @@ typedef struct wb__digest_job {
     bool done;
 } wb__digest_job;
 
-/* Adds all blocks of a piece except the first `skip` blocks. The last piece of a file completes the
- * digest. */
+/* Adds all blocks of a piece to the digest of its file, except the first `skip` blocks. The last
+ * piece of a file completes the digest. */
 static void digest_rest(const wb__load_piece *piece, size_t skip)
 {
     wb__load_file *file = piece->file;
@@ -39,9 +41,8 @@ static void digest_two(const wb__load_piece *a, const wb__load_piece *b)
     digest_rest(b, blocks);
 }
 
-/* Returns a job whose piece is the next one of its file and that no worker processes, or NULL.
- * Skips the job other_than, which belongs to another file, because only one piece of a file can be
- * next. */
+/* Returns a ready job other than `other_than` that no worker processes, or NULL. The job belongs to
+ * another file than `other_than`, because a file has only one next piece. */
 static wb__digest_job *find_job(const wb__load *load, const wb__digest_job *other_than)
 {
     for (wb__digest_job *job = load->jobs; job != NULL; job = job->next) {
@@ -59,7 +60,8 @@ static void remove_job(wb__load *load, const wb__digest_job *job)
     *at = job->next;
 }
 
-/* Digests one or two jobs. The lock is held, and released during the computation. */
+/* Digests job a, and job b if it is not NULL. The lock is held, and released during the
+ * computation. */
 static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
 {
     wb__load *load = lane->load;
@@ -83,15 +85,14 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
     (void)pthread_cond_broadcast(&load->turn);
 }
 
-/* Returns the worker's first job whose piece is the next one of its file and that no worker
- * processes, or NULL. Sets *open if a job of the worker is not done. */
+/* Returns the first of the worker's n jobs that is ready and that no worker processes, or NULL.
+ * Sets *open to whether the worker must wait for one of its jobs. */
 static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size_t n, bool *open)
 {
     wb__digest_job *ready = NULL;
     *open = false;
     for (size_t i = n; i-- > 0;) {
-        /* The worker must wait for a job that is being processed, also after a failure of the load.
-         */
+        /* After a failure of the load, the worker waits only for jobs that are being processed. */
         if (jobs[i].done || (load->failed && !jobs[i].taken))
             continue;
         *open = true;

@@ -46,13 +46,13 @@ static wb_status read_piece(wb__lane *lane, wb__load_piece *piece)
     lane->spent.direct += n;
     if (!piece->is_read)
         status = wb__direct_read(file->source, &file->direct, &lane->context, piece->begin, to, n);
-    if (status == WB_OK &&
-        to != place) /* the bytes were read into another buffer than the destination */
+    if (status == WB_OK && to != place) /* the caller's buffer is not aligned for direct I/O */
         memcpy(place, to, n);
     return status;
 }
 
-/* Finds mapped bytes of a piece. Sets *bytes to NULL if they have to be read. */
+/* Sets *bytes to the bytes of a piece in memory or in a mapping, or to NULL if they have to be
+ * read. */
 static wb_status find_in_memory(wb__lane *lane, const wb__load_piece *piece, const void **bytes)
 {
     wb__load_file *file = piece->file;
@@ -68,8 +68,8 @@ static wb_status find_in_memory(wb__lane *lane, const wb__load_piece *piece, con
         return WB_OK;
     wb_status status = wb__source_map(file->source, &lane->context, piece->begin, n, bytes);
     if (status == WB_ERROR_UNSUPPORTED && lane->load->options->io == WB_IO_AUTO)
-        return WB_OK; /* the caller's source cannot be mapped, or the address space is exhausted;
-                         the bytes are read */
+        return WB_OK; /* *bytes is NULL: the source does not support mapping, or the address space
+                         is exhausted */
     if (status == WB_OK)
         lane->spent.mapped += n;
     return status;

@@ -1,12 +1,12 @@
 /*
- * Opens the files of a load and reports errors at an offset.
+ * Opens the files of a load, and chooses the error that the load reports.
  */
 #include "load/load.h"
 
 /*
- * Of several errors, reports the one of the earliest piece. Pieces are taken in order and all taken
- * pieces are processed to the end, so the reported byte does not depend on the timing of workers.
- * The lock is held.
+ * Of several errors, reports the one of the earliest piece. Pieces are taken in order, and after an
+ * error all earlier pieces are still processed, so the reported offset does not depend on the
+ * timing of workers. The lock is held.
  */
 void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
 {

@@ -1,5 +1,5 @@
 /*
- * Computes which tensors a piece of a file overlaps, and whether its bytes have to be fetched.
+ * Computes which tensors a piece of a file overlaps, and whether the bytes of the piece are needed.
  */
 #include "load/load_parts.h"
 
@@ -16,8 +16,8 @@ bool wb__load_is_apart(const wb_model *model, size_t tensor)
            (storing != NULL && (storing->deflated || storing->columns));
 }
 
-/* Describes the part of the i-th tensor that is in the piece. Returns false if it begins after the
- * piece. */
+/* Describes the part of a tensor that is in the piece; `i` is an index in the file's order of
+ * tensors. Returns false if the tensor begins after the piece. */
 bool wb__load_part_of(const wb__load *load, const wb__load_piece *in, size_t i, wb__load_part *out)
 {
     const wb_model *model = load->model;

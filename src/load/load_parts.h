@@ -7,7 +7,7 @@
 typedef struct wb__load_part {
     size_t tensor;
     const wb__dtype *dtype;
-    uint64_t tensor_at, begin, end; /* offsets in the file: start of the tensor, and start and end
+    uint64_t tensor_at, begin, end; /* offsets in the file: of the tensor, and of the begin and end
                                        of its part in the piece */
     bool apart;                     /* wb__load_is_apart */
 } wb__load_part;
@@ -19,7 +19,8 @@ bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
  * those in the file (compressed, column-major or byte-swapped). */
 bool wb__load_is_apart(const wb_model *model, size_t tensor);
 
-/* Describes the part of tensor i that is in the piece. Returns false if there is none. */
+/* Describes the part of a tensor that is in the piece. `i` is an index in the file's order of
+ * tensors. Returns false if the tensor begins after the piece or does not exist. */
 bool wb__load_part_of(const wb__load *load, const wb__load_piece *in, size_t i, wb__load_part *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Assigns pieces of the files to slots and passes the slots to workers. Slots are taken and freed
- * under the lock. Between these two steps, a slot belongs to one worker. */
+/* Assigns pieces of the files to slots, and slots to workers. A slot is taken and freed under the
+ * lock. In between it belongs to one worker. */
 #define _GNU_SOURCE
 #include "load/load.h"
 
@@ -18,15 +18,15 @@ bool wb__load_only_converts(const wb__load *load)
            load->options->device == NULL;
 }
 
-/* Returns true if the speed of a single digest limits the load. With several digests, the disk
- * limits it. */
+/* Returns true if the speed of a single digest limits the load. If several files are digested, the
+ * disk limits it. */
 static bool is_one_chain(const wb__load *load)
 {
     return digests(load) && load->file_count == 1;
 }
 
-/* Chooses the next file. Files with digests alternate, because each digest is sequential. The lock
- * is held. */
+/* Chooses the file of the next piece. With digests the files alternate, so that several are
+ * digested in parallel. The lock is held. */
 static size_t next_file(wb__load *load)
 {
     size_t side_by_side = digests(load) ? load->options->lanes * load->hand : 1;
@@ -52,9 +52,9 @@ static uint64_t first_bytes(const wb__load *load)
 }
 
 /*
- * Returns the size of the next piece. With digests, which take the longest, the first pieces are
- * small, so that digesting begins early. Later pieces are at most a quarter of the bytes already
- * read, so that digests do not wait.
+ * Returns the size of the next piece. With digests, which take longer than reading, the first
+ * pieces are small, so that digesting begins early. Later pieces grow: a piece has at most half as
+ * many bytes as all pieces before it, so that digests do not wait for it.
  */
 static uint64_t next_bytes(const wb__load *load)
 {
@@ -64,8 +64,8 @@ static uint64_t next_bytes(const wb__load *load)
     return n < load->piece_bytes ? n : load->piece_bytes;
 }
 
-/* Takes the next piece into a slot. Returns false if none is left or its file failed. The lock is
- * held. */
+/* Assigns the next piece to a slot. Returns false if no piece is left or its file cannot be opened.
+ * The lock is held. */
 static bool take_piece(wb__load *load, wb__load_piece *piece)
 {
     size_t number = next_file(load);
@@ -99,7 +99,8 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     return true;
 }
 
-/* Submits a piece to the worker's ring, if it has one and the piece uses direct I/O. */
+/* Submits a piece to the worker's ring. Returns false if the worker has no ring or the piece does
+ * not use direct I/O; then the worker reads the piece itself. */
 static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
@@ -108,7 +109,7 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
         wb__source_memory(piece->file->source) != NULL)
         return false;
     if (load->stages != NULL && !wb__stage_ready(lane, piece))
-        return false; /* the piece is read again later, which reports the error */
+        return false; /* the worker tries again when it reads the piece, and reports the error */
     if (!lane->ring_tried)
         lane->ring =
             wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, is_one_chain(load));
@@ -132,8 +133,8 @@ static wb__load_piece *find_free(const wb__load *load)
 }
 
 /*
- * Returns the number of slots that a worker may use for read-ahead. With one digest the first piece
- * is read alone, because some disks complete all concurrent reads at the same time.
+ * Returns the number of slots that a worker may use for read-ahead. If only one file is digested,
+ * the first piece is read alone, because some disks complete all concurrent reads at the same time.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
@@ -145,7 +146,7 @@ static size_t share_of(const wb__load *load, const wb__lane *lane)
 
 /*
  * Takes pieces for a worker: as many as its ring may read ahead, or one without a ring. Returns
- * false if no pieces are left, and true without taking a piece if no slot was free.
+ * false if no pieces are left. If no slot is free, returns true without taking a piece.
  */
 static bool fill(wb__lane *lane)
 {
@@ -172,7 +173,8 @@ static bool fill(wb__lane *lane)
     return true;
 }
 
-/* Removes a piece that another worker digested from the list. The lock is held. */
+/* Removes the oldest piece from the list `passed` and returns it, or NULL if the list is empty. The
+ * lock is held. */
 static wb__load_piece *take_passed(wb__load *load)
 {
     wb__load_piece *piece = load->passed;
@@ -204,9 +206,9 @@ bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
     return passes;
 }
 
-/* Makes the kernel allocate the pages of the slot buffers. The kernel clears a new page at the
- * first access, which takes as long as a read from a fast disk, so an idle worker does this while
- * another worker reads ahead. The contents of the pages do not change. The lock is held, and
+/* Makes the kernel allocate the pages of the slot buffers. Otherwise the kernel clears each page at
+ * its first access, which takes as long as a read from a fast disk. An idle worker calls this while
+ * another worker reads ahead; the contents of the pages do not change. The lock is held, and
  * released in between. */
 static void populate(wb__load *load)
 {
@@ -223,9 +225,9 @@ static void populate(wb__load *load)
 }
 
 /*
- * Returns the next piece of a worker, while its ring reads the pieces after it. A worker without
- * pieces sleeps while the read-ahead of other workers is sufficient. Pieces that no ring reads are
- * distributed to all workers.
+ * Takes pieces for a worker that has none, or that has no ring. Returns a piece from the list
+ * `passed` instead, if there is one. If `waits` is set, the worker sleeps while no slot is free or
+ * the read-ahead of other workers is sufficient.
  */
 static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
@@ -259,15 +261,16 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
     return passed;
 }
 
-/* Returns the maximum number of useful readers: one per one or two digests. The lock is held. */
+/* Returns the maximum number of useful readers. With digests, this is one reader per `hand` files,
+ * because a worker digests `hand` files at once. The lock is held. */
 static size_t most_readers(const wb__load *load)
 {
     size_t chains = load->file_count - load->first_file;
     return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
-/* Wakes another worker if this worker never waits for its io_uring, which shows that the disk is
- * faster than the worker. */
+/* Wakes another worker as a reader. Called if this worker did not have to wait for its ring, which
+ * shows that the disk is faster than the worker. */
 static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -293,8 +296,9 @@ static void begin_more(wb__lane *lane)
 }
 
 /*
- * Waits until the ring has read the piece. First submits more pieces, but not with digests, which
- * would wait for all of them on a disk that completes concurrent reads at the same time.
+ * Waits until the ring has read the piece. Without digests, first submits more pieces to the ring.
+ * With digests it does not, because some disks complete all concurrent reads at the same time: the
+ * digest would have to wait for all of them.
  */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {
@@ -326,9 +330,9 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 }
 
 /*
- * Submits another piece to the ring before the worker processes this one. After a failure, only
- * pieces before the failed one are processed, because they may fail, too, and the earliest error
- * counts.
+ * Submits more pieces to the ring before the worker processes this one. Returns false if this piece
+ * need not be processed: after a failure, only earlier pieces than the failed one are processed,
+ * because they may also fail, and the earliest error is reported.
  */
 static bool read_on(wb__lane *lane, wb__load_piece *piece)
 {
@@ -369,7 +373,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 void wb__slots_give_back(wb__load *load, wb__load_piece *piece)
 {
     piece->is_taken = false;
-    /* Workers wait for slots only if workers that read ahead use all slots. */
+    /* Workers sleep for lack of a slot only if workers that read ahead use all slots. */
     if (load->sleepers != 0 && load->readers < load->wanted)
         (void)pthread_cond_broadcast(&load->more);
 }

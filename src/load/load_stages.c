@@ -1,4 +1,4 @@
-/* Staging buffers of the device, into which pieces are read. */
+/* Allocates and frees stages, the buffers into which pieces are read for a device. */
 #include "load/load_stages.h"
 
 bool wb__stage_make(wb__lane *lane, stage *s, size_t bytes)

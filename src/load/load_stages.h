@@ -5,19 +5,19 @@
 #include "device/device.h"
 #include "load/load.h"
 
-#define WB__STAGE_EVENTS                                                                           \
-    32u /* number of events per buffer; if a buffer holds more tensors, the worker waits for all   \
-           events */
+/* Maximum number of transfers in progress per stage. If there are more, the worker waits for
+ * all. */
+#define WB__STAGE_EVENTS 32u
 
 struct wb__stage {
     uint8_t *memory; /* the buffer, aligned for direct I/O */
     size_t bytes;
-    size_t used; /* number of bytes of the buffer that hold copies of data from elsewhere */
+    size_t used; /* number of bytes of the buffer that hold copies of mapped bytes */
     void *block; /* the allocation that contains `memory` */
     size_t block_bytes;
     bool is_device_s; /* `block` comes from wb_device.stage and is freed by wb_device.unstage */
-    void *events[WB__STAGE_EVENTS];
-    unsigned count;
+    void *events[WB__STAGE_EVENTS]; /* transfers from the buffer that may be in progress */
+    unsigned count;                 /* number of `events` */
 };
 
 typedef struct wb__stage stage;

@@ -3,7 +3,8 @@
 #include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
-/* Returns the caller's tensor number of a stored tensor, or of the tensor that it is a part of. */
+/* Returns the number that a stored tensor has for the caller. The parts of packed tensors are
+ * numbered after all tensors. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 {
     const wb__packed *packed;
@@ -28,8 +29,8 @@ static wb_status consume(wb__lane *lane, wb_piece *piece)
     return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }
 
-/* Converts elements first to first + n - 1, stored at `data`, in pieces that fit into the level 1
- * cache. */
+/* Converts n elements at `data`, of which the first is element `first` of the tensor, and hands
+ * them over in steps of WB__CONVERT_BYTES. */
 static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from, uint64_t first,
                          const uint8_t *data, uint64_t n)
 {
@@ -53,9 +54,8 @@ static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from,
 }
 
 /*
- * Converts the bytes from `begin` to `end` of a tensor: all elements that begin in this range. An
- * element that continues in the next piece, which can happen if tensors are unaligned, is read
- * separately.
+ * Converts all elements that begin between the bytes `begin` and `end` of a tensor. If the last of
+ * them ends in the next piece, as in an unaligned tensor, that element is read separately.
  */
 static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece *piece,
                               const wb__dtype *from, uint64_t tensor_at, uint64_t begin,
@@ -78,9 +78,9 @@ static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece
 /* ---- tensors whose stored bytes differ from the result ---- */
 
 /*
- * Reads a complete tensor and hands it over in steps that fit into the worker's buffer, whose
- * previous contents are already processed. The worker whose piece contains the start of the tensor
- * does this.
+ * Reads a complete tensor and hands it over in steps that fit into the buffer of the current slot.
+ * The previous contents of the buffer are already processed. The worker whose piece contains the
+ * start of the tensor does this.
  */
 static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
 {

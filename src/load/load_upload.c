@@ -1,8 +1,9 @@
 /*
- * Uploads pieces to a device. A worker starts the next piece while the device still copies the slot
- * of the previous one, and frees that slot after the next piece. Each worker therefore has two
- * slots. Converted data uses a ring of smaller buffers. Mapped bytes are first copied to the buffer
- * if the device prefers its own memory (wb_device.stage), and otherwise uploaded from the mapping.
+ * Uploads pieces to a device. A worker processes the next piece while the device still copies the
+ * slot of the previous one, and then frees that slot. Each worker therefore has two slots.
+ * Converted data is uploaded from smaller buffers, used in turn. Mapped bytes are uploaded from the
+ * mapping. If the device provides memory for copies (wb_device.stage), they are first copied to the
+ * slot's buffer.
  */
 #include "load/load_stages.h"
 
@@ -22,8 +23,8 @@ static wb_status wait_for(wb__lane *lane, stage *s)
     const wb_device *device = lane->load->options->device;
     wb_status status = WB_OK;
     uint64_t start = s->count == 0 ? 0 : wb__now();
-    for (unsigned i = 0; i < s->count;
-         i++) { /* every transfer is waited for once, also after a failure */
+    /* Wait once for each transfer, even after a failure. */
+    for (unsigned i = 0; i < s->count; i++) {
         wb_status waited = device->wait(device->ctx, s->events[i]);
         status = status == WB_OK ? waited : status;
     }
@@ -52,7 +53,8 @@ static wb_status start_upload(wb__lane *lane, stage *s, void *handle, uint64_t o
     return WB_OK;
 }
 
-/* Uploads through the buffer, and waits for earlier transfers if the buffer is full. */
+/* Copies the data to the stage's buffer and uploads it from there. If the buffer is full, waits for
+ * earlier transfers. */
 static wb_status upload_copied(wb__lane *lane, stage *s, void *handle, uint64_t offset,
                                const uint8_t *data, uint64_t n)
 {
@@ -121,7 +123,7 @@ wb_status wb__upload_wait(wb__lane *lane)
     return wait_for(lane, wb__stage_of(lane->load, lane->at));
 }
 
-/* Frees the slot of a piece after the device has copied it, or after the load has failed. */
+/* Waits until the device has copied a piece, and frees its slot, even if a transfer failed. */
 static void settle(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
@@ -173,7 +175,7 @@ void wb__upload_close(wb__lane *lane)
         status = status == WB_OK ? waited : status;
         wb__stage_free(load, &up->converted[i]);
     }
-    if (status != WB_OK) { /* an error of a transfer that was in progress after the last piece */
+    if (status != WB_OK) { /* a transfer failed that was in progress after the last piece */
         (void)pthread_mutex_lock(&load->lock);
         wb__load_fail_at(load, &lane->error, load->file_count, 0);
         (void)pthread_mutex_unlock(&load->lock);

@@ -72,12 +72,10 @@ struct wb__catalog {
     wb__list metas;       /* list of wb__meta */
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
-    /* The `seen` marks of all entries were last reset before the file with this index was added. */
+    /* Index of the file before which the `seen` marks of all entries were last reset. */
     size_t metas_forgot;
-    /*
-     * Optional callback (may be NULL) that receives each string of the metadata first. If it
-     * returns true, the string is not stored in the catalog.
-     */
+    /* Receives each metadata string before it is stored; may be NULL. If it returns true, the
+     * catalog does not store the string. */
     bool (*take_string)(void *ctx, size_t file, wb__str key, wb__str value);
     void *take_ctx;
 };

@@ -206,7 +206,7 @@ uint32_t wb__catalog_find_entry(const wb__catalog *model, wb__str key)
 {
     if (model->metas.count == 0)
         return WB__NO_META;
-    /* a free slot is 0, which gives WB__NO_META */
+    /* A free slot holds 0, and 0 - 1 is WB__NO_META. */
     return model->meta_slots[slot_for(model, key, hash_key(model, key))] - 1;
 }
 

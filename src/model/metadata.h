@@ -6,12 +6,12 @@
  * until its file is completely read), or in the arena of the catalog.
  *
  * The reader of each format converts data in a header to this layout:
- *   string   followed by a NUL that is not counted
+ *   string   its bytes, then a NUL that its length does not count
  *   numbers  little-endian, without gaps; booleans are one byte each
  *   strings of an array
- *            for each string 8 bytes with its length times 256, then its bytes. The lowest of the
- *            8 bytes is 0 and terminates the previous string. Every WB__STRING_STEP-th string has a
- *            mark, which is its offset
+ *            each string follows 8 bytes with a little-endian number: the length of the string
+ *            times 256. The first of the 8 bytes is thus 0 and terminates the previous string.
+ *            Every WB__STRING_STEP-th string has a mark, which is its offset.
  */
 #ifndef WB_MODEL_METADATA_H
 #define WB_MODEL_METADATA_H
@@ -38,14 +38,14 @@ struct wb__array {
     uint8_t bits;      /* bits per number */
 };
 
-/* 32 bytes. The value of a string entry follows its key in memory: see wb__meta_text. */
+/* A metadata entry of 32 bytes. A string value follows its key in memory: see wb__meta_text. */
 typedef struct wb__meta {
     union {
         const char *ptr;
-        size_t at; /* offset in the header */
+        size_t at; /* offset in the header, if in_header */
     } key;
     union {
-        uint64_t number; /* INT with its sign, UINT, FLOAT as bit pattern, or BOOL */
+        uint64_t number; /* INT (sign-extended), UINT, FLOAT (bit pattern) or BOOL */
         uint64_t len;    /* STRING: length in bytes */
         wb__array *array;
     } value;
@@ -60,7 +60,8 @@ typedef struct wb__meta {
 
 wb__str wb__meta_key(const wb__catalog *model, const wb__meta *meta);
 
-/* Bytes between a key and its string: a NUL, or in a header the type and the length. */
+/* Number of bytes between a key and its string value: a NUL, or in a GGUF header the type and the
+ * length. */
 #define WB__META_GAP 1
 #define WB__META_GAP_IN_HEADER 12
 

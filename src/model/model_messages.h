@@ -1,5 +1,5 @@
 /*
- * model/model_messages.h: all messages of this module, grouped by file.
+ * model/model_messages.h: texts of the errors and findings of this module, grouped by source file.
  */
 #ifndef WB_MODEL_MODEL_MESSAGES_H
 #define WB_MODEL_MODEL_MESSAGES_H
@@ -18,13 +18,13 @@
 /* ---- packed.c ---- */
 
 #define WB__MSG_MODEL_PARTS_SHARED                                                                 \
-    "its scales or other companion tensors also belong to another tensor"
+    "the scales or other parts of this tensor also belong to another tensor"
 
 /* ---- packing.c ---- */
 
 #define WB__MSG_MODEL_PACKING_WRONG_SIZE                                                           \
-    "the model-wide quantization parameters give this tensor a size that the model does "          \
-    "not have; parameters that give a valid size are used instead"
+    "with bits and group_size of config.json, this tensor would have a row length that no "        \
+    "dimension in config.json has; other bits and group_size, which match, are used"
 #define WB__MSG_MODEL_PACKING_AMBIGUOUS                                                            \
     "the number of bits per value is not specified; the usual group size is assumed"
 #define WB__MSG_MODEL_PACKING_SCALES                                                               \
@@ -35,7 +35,7 @@
     "the scales do not match the block size in the config; they match blocks of 128 by "           \
     "128, which are used instead"
 #define WB__MSG_MODEL_PACKING_PARTS                                                                \
-    "the shapes or types of the companion tensors do not match the packed values"
+    "the shapes or types of the scales and other parts do not match the packed values"
 
 /* ---- tensor_table.c ---- */
 

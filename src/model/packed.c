@@ -24,7 +24,7 @@ typedef struct naming {
 #define NONE {"", 0}
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* The first match is used. */
+/* The first row that matches is used. */
 static const naming namings[] = {
     {WB_DTYPE_U32,
      TEXT(".weight"),

@@ -16,7 +16,8 @@
  *     AWQ, GPTQ              x.qweight          I32     x.scales, x.qzeros, x.g_idx
  *     llama.cpp              x.weight           NVFP4   x.scale
  *
- * The llama.cpp type contains its group scales in its blocks. It keeps its dtype and scheme PLAIN.
+ * The NVFP4 blocks of llama.cpp contain their group scales. The joined tensor keeps this dtype, and
+ * its scheme is PLAIN.
  */
 #ifndef WB_MODEL_PACKED_H
 #define WB_MODEL_PACKED_H
@@ -80,16 +81,15 @@ typedef struct wb__packing_hints {
     void *ctx;
     /* Returns the hint for a module (the tensor name without ".weight") in a file. May be NULL. */
     wb__packing_hint (*of)(void *ctx, wb__str module, size_t file);
-    /*
-     * Returns true if a layer of the model may have that many inputs; 0 if the sizes are unknown.
-     * May be NULL.
-     */
+    /* Returns 1 if a layer of the model may have `inputs` inputs, otherwise 0. Returns 0 if the
+     * layer sizes are unknown. May be NULL. */
     int (*has_size)(void *ctx, uint64_t inputs);
 } wb__packing_hints;
 
 /*
- * The tensors as a caller sees them. Numbers below `count` are joined or single tensors. If any
- * tensor was joined, number count + n refers to stored tensor n by itself.
+ * The tensor numbers that the public functions use. Numbers below `count` are joined tensors, and
+ * stored tensors that belong to none. If any tensor was joined, number count + n is stored tensor n
+ * by itself.
  */
 typedef struct wb__tensors {
     const wb_allocator *allocator;
@@ -97,7 +97,7 @@ typedef struct wb__tensors {
     /* index of the stored tensor of each number; NULL if numbers and indices are identical */
     uint32_t *stored;
     uint32_t
-        /* number of each stored tensor, count + n for a companion; NULL in the same case */
+        /* number of each stored tensor; count + n for companion n; NULL if `stored` is NULL */
         *seen_as;
     wb__packed *packed; /* sorted by the index of their values */
     size_t packed_count;
@@ -127,10 +127,8 @@ static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)
                                    : (uint64_t)tensors->count + tensors->stored_count;
 }
 
-/*
- * Returns the stored tensor of a number below wb__tensors_numbers. Sets *packed to its packing, or
- * NULL if it is not joined.
- */
+/* Returns the stored tensor of a number below wb__tensors_numbers. For a joined tensor, returns its
+ * packed values and sets *packed to its packing. Otherwise sets *packed to NULL. */
 size_t wb__tensors_stored(const wb__tensors *tensors, uint64_t number, const wb__packed **packed);
 
 /* Returns the tensor number of a stored tensor. */
@@ -140,9 +138,9 @@ uint64_t wb__tensors_number(const wb__tensors *tensors, size_t stored);
 
 /*
  * Derives scheme, bits, group, global and kind (except kind.shape) of a packed tensor with known
- * parts. Writes the shape to `shape`, which must have space for the rank of the values and at least
- * 2 dimensions. Returns false if the shapes do not fit together. *doubt describes an uncertainty or
- * the error, else NULL.
+ * parts. Writes its shape to `shape`, which must have space for the rank of the values and at least
+ * 2 dimensions. Returns false if the shapes do not fit together, and sets *doubt to the reason.
+ * Otherwise sets *doubt to a description of an uncertainty, or to NULL.
  */
 bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
                        const wb__packing_hints *hints, uint64_t *shape, const char **doubt);

@@ -4,12 +4,13 @@
  * The shapes alone are ambiguous. A row of w packed words with s scales has s · group columns, and
  * also w · 32 / bits columns, so only the product bits · group = 32 · w / s is known. A product of
  * 256 may be 4 bits in groups of 64, 8 bits in groups of 32 or 2 bits in groups of 128. The
- * decision uses the first of these that applies:
+ * decision uses the first of these rules that gives a choice:
  *
- * 1. a hint for this tensor
- * 2. the model-wide hint, if it fits and the number of columns is one of the model's layer sizes
+ * 1. a hint for this tensor that agrees with the shapes
+ * 2. a model-wide hint that agrees with the shapes, unless its number of columns is not one of the
+ *    model's layer sizes and rule 3 gives a choice (then reported as doubtful)
  * 3. the only choice for which the number of columns is one of the model's layer sizes
- * 4. the usual group size, reported as doubtful
+ * 4. the choice with the usual group size, reported as doubtful if there are others
  */
 #include "model/model_messages.h"
 #include "model/packed.h"
@@ -142,7 +143,7 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
     return true;
 }
 
-/* Returns the number of packings that agree with the shapes; *choice receives the preferred one. */
+/* Returns the number of packings that agree with the shapes. Sets *choice to the preferred one. */
 static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
                   bool known_only, affine_choice *choice)
 {

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 
-#define DIGITS_MAX 18 /* maximum length of the number; fits in 64 bits */
+#define DIGITS_MAX 18 /* maximum number of digits; the number then fits in 64 bits */
 
 /* Parses the number of a padding tensor's name; returns false for other names. */
 static bool number_of(wb__str name, uint64_t *number)

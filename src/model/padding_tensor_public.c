@@ -1,5 +1,5 @@
 /*
- * The public test for padding tensors.
+ * Public function that tests whether a tensor is a padding tensor.
  */
 #include "model/padding_tensor.h"
 #include "weighbridge/experimental.h"

@@ -33,13 +33,13 @@ void wb__table_free(wb__table *table)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define TYPICAL_ENTRY 128 /* typical header bytes per tensor */
 
-/* Name offsets have 32 bits. */
+/* Maximum total length of all names in bytes. Name offsets have 32 bits. */
 #define NAMES_MAX (SIZE_MAX / 4 < UINT32_MAX ? SIZE_MAX / 4 : UINT32_MAX - 1)
 
 /*
- * Returns the offset of the middle of a region: after the records. In a region large enough for
- * huge pages, the distance to the next huge page is chosen so that the records of a typical file
- * start at a huge page.
+ * Returns the offset of the middle of a region, where the records end (see tensor_table.h). If the
+ * region is large enough for huge pages, the offset is chosen so that the records of a typical file
+ * begin at the start of a huge page.
  */
 static size_t middle_of(size_t records, size_t name_bytes)
 {
@@ -209,10 +209,8 @@ static size_t slot_for(const wb__table *table, size_t i)
     return slot;
 }
 
-/*
- * Allocates `count` cleared slots. For the first file, places them in the region after the names,
- * because its reservation includes them.
- */
+/* Allocates `count` cleared slots. The slots of the first file are placed in the region after the
+ * names, if they fit there. The reservation for the first file includes space for them. */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
     size_t bytes = count * sizeof *table->slots;
@@ -231,9 +229,9 @@ static bool place_slots(wb__table *table, size_t count, bool is_first)
 }
 
 /*
- * Builds the hash table with at least two slots per record: at that load probe chains are short,
- * and clearing the slots costs less than the comparisons of a fuller table. Inserts the first
- * `sealed` records, whose names are known to be unique.
+ * Builds the hash table with at least two slots per record. Probe chains are then short, and
+ * clearing the slots costs less than the comparisons in a fuller table. Inserts the first `sealed`
+ * records, whose names are known to be unique.
  */
 static bool make_slots(wb__table *table, size_t sealed, bool is_first)
 {

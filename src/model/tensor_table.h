@@ -56,7 +56,7 @@ typedef struct wb__record {
     uint32_t hash;  /* hash of the name */
 } wb__record;
 
-/* Maximum bytes of slots per tensor: two to four slots of four bytes each. */
+/* Maximum size of the slots per tensor, in bytes: two to four slots of four bytes each. */
 #define WB__SLOT_BYTES_MAX 16
 
 /* Maximum number of tensors: indices have 32 bits, and records and slots must fit in memory. */

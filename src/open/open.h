@@ -1,8 +1,8 @@
 /*
- * open: from a path, a descriptor, memory or a caller's source to a wb_model.
+ * open: opens a path, a descriptor, memory or a caller's source as a wb_model.
  *
- * Finds the files of the model (bundles), detects the format of each file (formats), reads its
- * header into the catalog (model), and compares the result with the index of the shards. The
+ * Finds the files of the model (bundles/), detects the format of each file (formats/), reads its
+ * header into the catalog (model/), and compares the result with the index of the shards. The
  * sources stay open as long as the model.
  */
 #ifndef WB_OPEN_OPEN_H
@@ -15,11 +15,11 @@
 /* Opens the model at a path into an empty wb_model. */
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path);
 
-/* Opens one source into an empty model. The model takes ownership of the source, also on failure.
- */
+/* Adds the tensors and metadata of one source to a model. The model takes ownership of the source,
+ * also on failure. */
 wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
 
-/* Opens one of several files. */
+/* Opens a file of a model and adds its tensors and metadata, as wb__open_source does. */
 wb_status wb__open_file(wb_model *model, wb__context *context, const char *path);
 
 /* The packing that each blob of an Ollama model declares, one hint per file. */
@@ -32,8 +32,9 @@ typedef struct wb__file_hints {
 } wb__file_hints;
 
 /*
- * Open the model of a manifest, or of a name in a store (NULL: the default store of the user), into
- * an empty model.
+ * wb__open_manifest opens the model of an Ollama manifest into an empty wb_model.
+ * wb__open_ollama_name does so for a model name in a store. If `store` is NULL, it uses the user's
+ * default store.
  */
 wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path);
 wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,

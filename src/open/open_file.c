@@ -5,8 +5,8 @@
 #include "open/open.h"
 #include "open/open_messages.h"
 
-/* Limit on open files. A process may have few (usually 1024), and the application needs some of
- * them. */
+/* Maximum number of files that a model keeps open. Further files are reopened for each read. A
+ * process may usually have 1024 open files, and the application needs some of them. */
 #define MAX_OPEN_FILES 64
 
 static wb_status add_source(wb_model *model, wb__context *context, wb__source *source)
@@ -20,7 +20,7 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
-/* Offsets into a header that stays in memory have 32 bits. */
+/* Maximum size in bytes of a header that stays in memory, because offsets into it have 32 bits. */
 #define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
 
 /* Reads a header and stores its bytes in the current file of the catalog. */

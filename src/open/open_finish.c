@@ -17,7 +17,8 @@ static wb__str meta_text(const wb__catalog *catalog, const char *key)
                                                         : wb__meta_text(catalog, meta);
 }
 
-/* Reads "<tensor>.quant_type" and "<tensor>.group_size", which Ollama wrote in early 2026. */
+/* Reads the metadata "<tensor>.quant_type" and "<tensor>.group_size", which Ollama wrote in early
+ * 2026. */
 static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
 {
     char key[1024];
@@ -32,8 +33,8 @@ static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
     return wb__quantization_ollama(said[0], said[1]);
 }
 
-/* Returns the hint of the most specific source: the metadata of the tensor, then the metadata of
- * its file, then the config, then other sources. */
+/* Returns the hint of the most specific source that has one: the metadata of the tensor, the
+ * metadata of its file, the metadata of the model, or the config. */
 static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
 {
     hint_sources *sources = ctx;
@@ -46,7 +47,8 @@ static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
         hint = sources->metadata;
     if (hint.scheme == WB__SCHEME_PLAIN)
         hint = wb__quantization_of(&sources->quantization, module);
-    /* Early blobs of several experts have no metadata. Ollama then used one of three packings. */
+    /* Early Ollama blobs with several experts have no metadata. Ollama then used one of three
+     * packings, which the shapes distinguish (model/packing.c). */
     if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL)
         hint = (wb__packing_hint){.scheme = WB__SCHEME_INT4, .named = true};
     return hint;

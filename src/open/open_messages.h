@@ -1,5 +1,5 @@
 /*
- * open/open_messages.h: all messages of this module, grouped by file.
+ * open/open_messages.h: texts of the errors and findings of this module, grouped by source file.
  */
 #ifndef WB_OPEN_OPEN_MESSAGES_H
 #define WB_OPEN_OPEN_MESSAGES_H
@@ -13,7 +13,7 @@
 #define WB__MSG_OPEN_STORE "the path is a store of models: name a model in the store"
 #define WB__MSG_OPEN_NO_BLOB "the store contains no blob with this digest"
 #define WB__MSG_OPEN_NOT_DIGEST                                                                    \
-    "the reference is not a valid digest, and the store contains no such blob"
+    "the name is not a complete digest, and the store contains no blob with this name"
 
 /* ---- open_ollama.c ---- */
 

@@ -74,8 +74,7 @@ static bool is_finding(const wb__context *context, wb__finding_id id)
     return strcmp(context->error->code, wb__finding_code(id)) == 0;
 }
 
-/* Returns true if a file could be a manifest: JSON instead of weights, or a path under manifests/.
- */
+/* Returns true if a file could be a manifest: it is JSON, or its path is under manifests/. */
 static bool may_be_manifest(const wb__context *context, wb_status status, const char *path)
 {
     if (status != WB_ERROR_FORMAT)
@@ -85,8 +84,8 @@ static bool may_be_manifest(const wb__context *context, wb_status status, const 
                                                   is_finding(context, WB__FINDING_FORMAT_UNKNOWN)));
 }
 
-/* Tries to open the file as a manifest. The error of the manifest replaces the first error, unless
- * the file is too large for a manifest or is JSON of another kind. */
+/* Tries to open the file as a manifest. The error from this replaces the first error, unless the
+ * file is too large for a manifest or is JSON of another kind. */
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;
@@ -100,7 +99,8 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
     return status;
 }
 
-/* Explains a missing blob that the caller named by its path. */
+/* Returns WB_ERROR_NOT_FOUND. If the path is that of a blob in a store, replaces the message by one
+ * that explains the missing blob. */
 static wb_status explain_missing(wb__context *context, const char *path)
 {
     uint8_t digest[WB__BLOB_DIGEST_BYTES];

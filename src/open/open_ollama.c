@@ -2,9 +2,8 @@
  * A model of an Ollama store: the manifest lists the blobs, and each blob is a file.
  *
  * The tensors of all blobs form one model. Each safetensors blob declares the packing of its tensor
- * in its own
- * __metadata__, and blobs may differ. Therefore these two keys are stored per file and are not
- * metadata of the model.
+ * in its own __metadata__, with the keys quant_type and group_size. Their values can differ between
+ * blobs. Therefore they are stored per file (wb__file_hints) and are not metadata of the model.
  */
 #include "bundles/ollama/ollama.h"
 #include "open/open.h"
@@ -47,8 +46,8 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
                     wb__layer_kind_name(layer->kind), what);
 }
 
-/* Returns true if a layer name is the name of a tensor of the last opened file, or the prefix of a
- * group of them. */
+/* Returns true if the last opened file has a tensor with this name, or tensors with this name as a
+ * prefix before a dot. */
 static bool names_a_tensor(const wb__catalog *catalog, wb__str name)
 {
     const wb__catalog_file *file = &catalog->files[catalog->file_count - 1];
@@ -87,7 +86,7 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
     return status;
 }
 
-/* A manifest may list the same blob more than once. */
+/* Opens each blob with weights once, even if the manifest lists it several times. */
 static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;
@@ -114,7 +113,8 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
 
 /* ---- layers without weights ---- */
 
-/* The first layer of a kind becomes "ollama.license", further ones "ollama.license.2", … */
+/* Adds the contents of a layer to the metadata. The key of the first license layer, for example, is
+ * "ollama.license", that of the second "ollama.license.2". */
 static wb_status add_value(wb_model *model, wb__context *context, const wb__ollama *ollama,
                            const wb__ollama_layer *layer, unsigned number, wb__str value)
 {
@@ -153,7 +153,7 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-/* Reports the path of a blob that is a model of its own. */
+/* Reports a blob that is a model of its own, and adds its path to the metadata. */
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer, unsigned number)
 {
@@ -170,7 +170,8 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
     return status;
 }
 
-/* Reads a blob once for each kind of layer, even if the manifest lists it several times. */
+/* Adds the layers without weights. Reads a blob only once for each kind of layer, even if the
+ * manifest lists it several times. */
 static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;

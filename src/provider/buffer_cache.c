@@ -5,11 +5,11 @@
 
 /* ---- uses ---- */
 
-/* Saturated use count: such an entry is never evicted. Reached in 32 bits by an engine that never
- * releases. */
+/* Maximum use count. An entry that reaches it keeps it and is never evicted. With 32 bits, an
+ * engine that never releases a buffer can reach it. */
 #define FOR_GOOD (~WB__READY)
 
-/* Adds a use if the entry is ready. */
+/* Adds a use if the entry is ready. Returns false if it is not. */
 static bool try_use(wb_provider *provider, wb__entry *entry)
 {
     size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
@@ -41,7 +41,8 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 
 /* ---- eviction; the lock is held ---- */
 
-/* Returns the size to request from a device, at least 1: some devices have no empty buffers. */
+/* Returns the size to request from a device. It is at least 1, because some devices cannot allocate
+ * empty buffers. */
 static uint64_t device_bytes(const wb_buffer *buffer)
 {
     return buffer->bytes == 0 ? 1 : buffer->bytes;
@@ -56,7 +57,7 @@ static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
         device->unborrow(device->ctx, buffer->handle);
 }
 
-/* Frees the buffer of an entry without uses. */
+/* Frees the buffer of an entry. Returns false if the buffer is in use or not loaded. */
 static bool evict(wb_provider *provider, wb__entry *entry)
 {
     size_t state = WB__READY;
@@ -168,8 +169,8 @@ static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
     return status;
 }
 
-/* Claims a buffer that several processes share. Only the process that fills the buffer knows the
- * loss of the conversion. */
+/* Claims a buffer that several processes share, and fills it if no other process did. Only the
+ * process that fills the buffer knows how many values were lost in the conversion. */
 static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
                               const wb__entry *entry, const wb__layout *layout, wb_buffer *buffer,
                               bool *shared)
@@ -244,7 +245,7 @@ static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout
     return true;
 }
 
-/* Creates the buffer of a layout. Takes the lock to update the counts. */
+/* Creates and fills the buffer of a layout. Takes the lock to update the statistics. */
 static wb_status load_layout(wb_provider *provider, wb__context *context, wb__entry *entry,
                              const wb__layout *layout, wb_buffer *buffer)
 {
@@ -298,7 +299,7 @@ static wb_status load(wb_provider *provider, wb__context *context, wb__entry *en
     if (status == WB_OK)
         status = wb__layout_make(&layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
-    if (status == WB_OK && operands.list != NULL) { /* the list is not empty */
+    if (status == WB_OK && operands.list != NULL) { /* never NULL: there is at least one operand */
         *buffer = describe(&layout, &operands.list[0]);
         status = load_layout(provider, context, entry, &layout, buffer);
     }
@@ -345,7 +346,7 @@ static wb__entry *entry_of_numbers(wb_provider *provider, const uint64_t *number
         return entry;
     entry = make_entry(provider, numbers, n, rank);
     if (entry != NULL && !wb__names_table_add(&provider->names, hash, text, rank, true, entry))
-        entry = NULL; /* the empty entry stays in the list and is not used */
+        entry = NULL; /* the new entry stays in the list, but no request finds it */
     return entry;
 }
 
@@ -451,8 +452,7 @@ void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer)
 
 void wb__provider_count(const wb_provider *provider, wb_cache_stats *stats)
 {
-    wb_provider *p = (wb_provider *)(uintptr_t)
-        provider; /* the cast is needed to lock the mutex of a const provider */
+    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* not const, to lock the mutex */
     (void)pthread_mutex_lock(&p->lock);
     *stats = p->stats;
     stats->size = sizeof *stats;

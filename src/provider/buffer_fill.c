@@ -2,12 +2,15 @@
 
 #include "dtype/dtype_block.h"
 
-/* Stored bytes per chunk: wb_tensor_read passes reads of this size through without a buffer. */
+/* Maximum number of stored bytes that are read at once. wb_tensor_read reads so many bytes directly
+ * into the destination. */
 #define CHUNK_BYTES WB__DIRECT_BYTES
-#define READY_BYTES (2 * CHUNK_BYTES) /* twice, because BF16 becomes F32 */
 
-/* Number of values decoded per call. It is large, because each call reads and transposes a complete
- * AWQ or GPTQ tensor. */
+/* Size of a staging buffer for uploads: two chunks, because BF16 values may become F32. */
+#define READY_BYTES (2 * CHUNK_BYTES)
+
+/* Number of values decoded per call. It is large, because for AWQ and GPTQ each call reads and
+ * transposes the complete tensor. */
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
 typedef struct filler {
@@ -18,10 +21,10 @@ typedef struct filler {
     uint8_t *mapped; /* NULL: use wb_device.upload */
     wb__direct_pieces straight;
     uint8_t *ready[2]; /* staging buffers, used in turn */
-    bool staged[2];    /* true if the buffer is memory of the device */
+    bool staged[2];    /* the staging buffer comes from wb_device.stage */
     void *event[2];
-    bool pending[2];
-    unsigned turn;
+    bool pending[2]; /* event[i] is an upload that may be in progress */
+    unsigned turn;   /* index of the staging buffer to use next */
     wb__lost *lost;
 } filler;
 
@@ -50,8 +53,8 @@ static wb_status upload(filler *f, const uint8_t *bytes, uint64_t dst, size_t n)
 
 /* ---- a run ---- */
 
-/* Returns the number of elements of a chunk, a multiple of the block size and of 8, because 2, 4 or
- * 8 plain elements of less than a byte fill whole bytes. */
+/* Returns the number of elements of a chunk. It is a multiple of 8 blocks, so that elements of less
+ * than a byte also fill whole bytes. */
 static uint64_t chunk_elements(const wb__run *run)
 {
     const wb__dtype *dtype = wb__dtype_get(run->from);
@@ -69,8 +72,8 @@ static wb_status read_elements(const filler *f, const wb__run *run, uint64_t fir
                           f->context->error);
 }
 
-/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes. Sets *at to the address of the
- * chunk in `dst`. */
+/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes. Sets *chunk to the address of
+ * the chunk in `dst`. */
 static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst,
                             size_t bytes, uint8_t **chunk)
 {
@@ -85,7 +88,8 @@ static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint6
     return read_elements(f, run, first, n, dst, bytes);
 }
 
-/* Converts n values. If their address is unaligned, they are moved first. */
+/* Converts n values. If their address is unaligned, first moves them to the aligned address before
+ * it. */
 static void convert(const filler *f, const wb__run *run, uint8_t *values, uint64_t n, uint8_t *dst)
 {
     const wb__dtype *from = wb__dtype_get(run->from);
@@ -127,7 +131,7 @@ static wb_status fill_chunks(filler *f, const wb__run *run)
     return status;
 }
 
-/* Copies or converts a run that direct_read.h can read. */
+/* Reads a run in windows (direct_read.h), and copies or converts them to the mapped buffer. */
 static wb_status fill_windows(filler *f, const wb__run *run)
 {
     const wb__dtype *from = wb__dtype_get(run->from), *to = wb__dtype_get(run->to);
@@ -147,7 +151,8 @@ static wb_status fill_windows(filler *f, const wb__run *run)
     return status;
 }
 
-/* Writes converted values to their destination. */
+/* Converts decoded values to the dtype of the buffer and writes them to the buffer. `first` is the
+ * index of the first value in the run. */
 static wb_status put_values(filler *f, const wb__run *run, const float *values, uint64_t first,
                             uint64_t n)
 {
@@ -240,7 +245,8 @@ static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t
     return status;
 }
 
-/* Fills interleaved runs from run `index` on, as many rows at a time as fit into a chunk. */
+/* Fills the interleaved runs that begin with run `index`, as many rows at a time as fit into a
+ * chunk. */
 static wb_status fill_interleaved(filler *f, const wb__list *runs, size_t index)
 {
     const wb__run *run = wb__list_at(runs, index);
@@ -283,8 +289,9 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
             run->interleaved_runs > 1 ? fill_interleaved(f, &layout->runs, i) : fill_run(f, run);
         i += run->interleaved_runs;
     }
-    for (unsigned turn = 0; turn < 2;
-         turn++) { /* also after a failure, because the memory must be released */
+    /* Wait even after a failure: the device may still read the staging buffers, which will be
+     * freed. */
+    for (unsigned turn = 0; turn < 2; turn++) {
         wb_error spare, *error = f->context->error;
         if (status != WB_OK)
             f->context->error = &spare;
@@ -353,7 +360,8 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout)
         return NULL;
     const uint8_t *first = (const uint8_t *)bytes + (run->range.offset - part.offset);
     const wb__dtype *dtype = wb__dtype_get(run->from);
-    /* Alignment of blocks: most begin with binary16 or a byte, Q8_1 and Q8_K with 4 bytes. */
+    /* Blocks need at most an alignment of 4 bytes: Q8_1 and Q8_K begin with a number of 4 bytes,
+     * all others with binary16 or a byte. */
     uintptr_t size = !wb__dtype_is_plain(dtype)   ? 4
                      : dtype->block_bits % 8 == 0 ? dtype->block_bits / 8
                                                   : 1;

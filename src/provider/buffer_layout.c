@@ -1,18 +1,20 @@
 /*
- * The layout of a buffer.
+ * The layout of a buffer. Its sections for one tensor are:
  *
- *     section        of one tensor                             of fused tensors a, b, …
- *     values         packed codes, as stored                   those of a, then those of b, …
- *     scales         affine: F16 unless the policy keeps them  likewise
- *     biases         likewise                                  likewise
- *     global_scale   F32, one for all or one per expert        one for each part
- *     order          g_idx of GPTQ                             one for each part
+ *     values         packed codes, as stored
+ *     scales         as stored; affine scales become F16 unless the policy keeps them
+ *     biases         as stored; affine biases become F16 unless the policy keeps them
+ *     global_scale   F32: one for the tensor, or one per expert
+ *     order          g_idx of GPTQ
+ *
+ * If tensors a, b, … are fused, each section contains the data of a, then that of b, …
  *
  * Tensors with more than two dimensions are joined matrix by matrix: expert e of gate_up consists
  * of the rows of expert e of gate, then those of expert e of up.
  *
- * AWQ and GPTQ are stored transposed: each row has the inputs of one position for the outputs of a,
- * then of b, …, so their runs are interleaved row by row.
+ * AWQ and GPTQ tensors are stored transposed: each stored row contains some inputs of all outputs.
+ * In a fused buffer each row contains the outputs of a, then those of b, …, so the runs of the
+ * tensors are interleaved row by row.
  */
 #include "provider/buffer_request.h"
 
@@ -32,9 +34,9 @@ typedef struct maker {
     const wb__rank *rank;
     const wb__target_type *becomes;
     wb__cut lead;    /* range of dimension 0, if the tensor has more than two dimensions */
-    uint64_t pieces; /* number of joined ranges of all operands */
+    uint64_t pieces; /* total number of ranges of all operands, which are joined */
     bool pads;       /* some ranges are padded with zero rows */
-    uint32_t joint;
+    uint32_t joint;  /* dimension along which the ranges are joined */
 } maker;
 
 static const char *const roles[WB__PARTS] = {"values", "scales", "biases", "global_scale", "order"};
@@ -87,8 +89,9 @@ static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__
 
 /* ---- runs ---- */
 
-/* Converts an index along a logical axis to an index along the axis of a part. The axis of a part
- * is shorter, because values are packed. */
+/* Converts an index along a logical axis of length `catalog` to an index along the axis of a part,
+ * whose length `own` is smaller because values are packed. Rounds up if `up` is set. Returns false
+ * on overflow. */
 static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up, uint64_t *scaled)
 {
     uint64_t product;
@@ -102,7 +105,8 @@ static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up,
     return true;
 }
 
-/* Returns the dimension of a part that corresponds to a logical axis, and the range along it. */
+/* Computes the dimension of a part that corresponds to a logical axis, and the range along it that
+ * corresponds to `cut`. Returns false if there is no such dimension, or on overflow. */
 static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__part role,
                         uint32_t axis, wb__cut cut, uint32_t *own_axis, wb__cut *own)
 {
@@ -136,8 +140,8 @@ static uint64_t product_of(const uint64_t *shape, uint32_t from, uint32_t to)
     return product;
 }
 
-/* Computes the byte range of the indices `own` of an axis, within the indices `lead` of dimension 0
- * if the axis is another one. */
+/* Computes the byte range of the indices `own` along `axis` of a part. If `axis` is not dimension
+ * 0, the range is limited to the indices `lead` of dimension 0. */
 static void place_range(const wb_tensor *part, const char *role, uint32_t axis, wb__cut own,
                         wb__cut lead, wb_plan_range *range)
 {
@@ -197,7 +201,8 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, bool 
     return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
 }
 
-/* Computes the range of a part for a range of a logical axis, and the dimension of the part. */
+/* Computes the dimension of a part that corresponds to a logical axis, and the range along it that
+ * is needed for the range `cut` of the logical axis. */
 static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_tensor *part,
                           wb__part role, uint32_t axis, wb__cut cut, uint32_t *own_axis,
                           wb__cut *own)
@@ -212,14 +217,14 @@ static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_t
         return WB_OK;
     }
     if (wb__has_order(operand) && by_inputs && role != WB__PART_VALUES)
-        return WB_OK; /* with g_idx, each input can belong to any group, so all groups are needed */
+        return WB_OK; /* with g_idx, an input can belong to any group, so all groups are needed */
     return cut_of_part(operand, part, role, axis, cut, own_axis, own)
                ? WB_OK
-               : wb__fail_memory(m->context); /* : the ranges do not fit into memory */
+               : wb__fail_memory(m->context); /* an index overflows */
 }
 
-/* Adds one part of an operand, or of each of its members: the range `cut`, within the indices
- * `lead`. */
+/* Adds a run for one part of an operand or, if its experts are stored one by one, for this part of
+ * each expert. A run is the range `cut` of `axis`, within the indices `lead` of dimension 0. */
 static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, uint32_t axis,
                           wb__cut cut, wb__cut lead)
 {
@@ -247,7 +252,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
             own_lead = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]};
         status = cut_part(m, operand, &part, role, axis, cut, &own_axis, &own);
         if (role == WB__PART_GLOBAL_SCALE && operand->members == 0 && part.elements > 1)
-            own = lead; /* a stack has one for each matrix */
+            own = lead; /* a stack has one global scale for each matrix */
         if (status == WB_OK)
             status =
                 add_run(m, &part, parts[role], operand->is_decoded, to, own_axis, own, own_lead);
@@ -260,7 +265,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
     return WB_OK;
 }
 
-/* Adds zero rows after the last run of a part. */
+/* Adds a run of zeros after the last run of a part, if its rows are padded. */
 static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role,
                              const wb__axis_split *share)
 {
@@ -303,7 +308,7 @@ static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role
                                                                 : wb__fail_memory(m->context);
 }
 
-/* Interleaves the runs from `first` on row by row. They have the same number of rows. */
+/* Interleaves run `first` and all runs after it row by row. They have the same number of rows. */
 static wb_status interleave(maker *m, size_t first)
 {
     wb__list *runs = &m->layout->runs;
@@ -312,7 +317,7 @@ static wb_status interleave(maker *m, size_t first)
     uint64_t rows = head->slice.axes[0].count, dst = head->dst;
     uint64_t pitch = rows == 0 ? 0 : (m->layout->bytes - dst) / rows;
     if (pitch == 0)
-        return WB_OK; /* they are empty */
+        return WB_OK; /* the runs are empty */
     for (size_t i = first; i < runs->count; i++) {
         wb__run *run = wb__list_at(runs, i);
         uint64_t its = run->bytes / rows;
@@ -331,7 +336,8 @@ static wb_status interleave(maker *m, size_t first)
                   (unsigned long long)WB__PITCH_MAX);
 }
 
-/* Adds the joined ranges of a section, within the indices `lead`. */
+/* Adds the ranges of all operands to the current section, within the indices `lead` of dimension
+ * 0. */
 static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
 {
     size_t first = m->layout->runs.count;
@@ -359,7 +365,8 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
     return is_interleaved ? interleave(m, first) : WB_OK;
 }
 
-/* Returns true for a scale of a whole tensor, which is stored once, not per matrix. */
+/* Returns true if the part is a scale that is stored once for the whole tensor, not once per
+ * matrix. */
 static bool is_one_for_all(const maker *m, wb__part role)
 {
     const wb__operand *operand = &m->operands->list[0];
@@ -385,7 +392,7 @@ static wb_status add_section(maker *m, wb__part role)
     }
     if (status != WB_OK)
         return status;
-    /* The dtype is known here: align the section to the size of its elements. */
+    /* Only now is the dtype known: align the section to the size of its elements. */
     const wb__dtype *dtype = wb__dtype_get(section->dtype < 0 ? WB_DTYPE_U8 : section->dtype);
     uint64_t size = wb__dtype_is_plain(dtype) && dtype->block_bits > 8 ? dtype->block_bits / 8 : 1;
     uint64_t shift = (size - section->offset % size) % size;
@@ -430,7 +437,7 @@ static wb_status check_shapes(const maker *m, const wb__operand *first, const wb
     return WB_OK;
 }
 
-/* Checks that the rows of the operands can be joined. */
+/* Checks that the rows of an operand can be joined with those of other operands. */
 static wb_status check_joint(const maker *m, const wb__operand *operand,
                              const wb__axis_split *share, bool is_last)
 {
@@ -504,7 +511,7 @@ static uint64_t sum_of(const wb__axis_split *share)
     return sum;
 }
 
-/* Computes the shape, and the rows of each joined tensor. */
+/* Computes the shape of the buffer, and the number of rows of each joined range. */
 static wb_status make_shape(maker *m)
 {
     wb__layout *layout = m->layout;

@@ -2,9 +2,9 @@
  * provider/buffer_request.h: resolves a request before any weight is loaded.
  *
  * Names become operands: tensors with their encoding and stored parts. An axis split gives the
- * range of a dimension that a rank gets. A layout lists the sections of the buffer and the runs of
- * stored bytes that fill them. All of this follows from the headers. Only buffer_fill.c reads
- * weights. Tensors are described through the public interface.
+ * range of a dimension that a rank gets. A layout lists the sections of the buffer, and the runs of
+ * stored bytes that fill them. All of this is computed from the headers of the files; only
+ * buffer_fill.c reads weights. Tensors are queried through the public interface.
  */
 #ifndef WB_PROVIDER_BUFFER_REQUEST_H
 #define WB_PROVIDER_BUFFER_REQUEST_H
@@ -20,8 +20,8 @@
 typedef struct wb__operand {
     uint64_t number;
     wb_tensor tensor;
-    wb_encoding encoding; /* encoding of one expert if experts are stored one by one */
-    uint64_t members;     /* number of experts that are stored one by one; 0: one stored tensor */
+    wb_encoding encoding; /* encoding of the tensor, or of one expert if `members` is not 0 */
+    uint64_t members;     /* number of experts, if each is a stored tensor; 0: one stored tensor */
     const char *canonical;
     size_t canonical_len; /* length of the canonical name; 0: none */
     bool is_decoded;      /* the tensor is quantized, but read as plain F32; `tensor` and `encoding`
@@ -30,19 +30,19 @@ typedef struct wb__operand {
 
 typedef struct wb__operands {
     wb_allocator allocator;
-    bool decodes; /* quantized tensors that are added are decoded */
+    bool decodes; /* quantized tensors are decoded (wb__operand.is_decoded) */
     wb__operand *list;
     size_t count;
     size_t capacity;
 } wb__operands;
 
-/* Adds the tensor with this name. If `joined` is set, the name is a list of names joined with '+',
- * and all of them are added. Fails with WB_ERROR_NOT_FOUND. The caller must call wb__operands_free,
- * also after a failure. */
+/* Adds the tensor whose name is `text`. If there is none, or `joined` is set, `text` is a list of
+ * names joined with '+', and all these tensors are added. Fails with WB_ERROR_NOT_FOUND if a tensor
+ * does not exist. The caller must call wb__operands_free, also after a failure. */
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
 
-/* Adds the tensor with an index. */
+/* Adds the tensor with index `number`. */
 wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
                                   const wb_model *model, uint64_t number);
 void wb__operands_free(wb__operands *operands);
@@ -54,7 +54,7 @@ static inline bool wb__is_transposed(const wb__operand *operand)
            strcmp(operand->encoding.type, "gptq") == 0;
 }
 
-/* Returns true if g_idx assigns inputs to groups in any order. */
+/* Returns true if the tensor has a g_idx, which assigns inputs to groups in any order. */
 static inline bool wb__has_order(const wb__operand *operand)
 {
     return strcmp(operand->encoding.type, "gptq") == 0 && operand->encoding.parts > 3;
@@ -69,54 +69,56 @@ static inline bool wb__is_stack(const wb__operand *operand)
 /* Returns the dimension along which tensors are joined: rows, or elements of a vector. */
 static inline uint32_t wb__joint_of(const wb__operand *operand)
 {
-    uint32_t own =
-        operand->tensor.rank - (operand->members != 0); /* number of dimensions of one expert */
+    /* number of dimensions of the tensor, or of one expert */
+    uint32_t own = operand->tensor.rank - (operand->members != 0);
     return operand->tensor.rank < 2 ? 0 : operand->tensor.rank - (own < 2 ? 1 : 2);
 }
 
-/* Sets parts[role] to the stored tensor of each role. If experts are stored one by one, these are
- * the tensors of expert `member`. */
+/* Sets parts[role] to the index of the stored tensor of each role, or to WB__NO_PART. If experts
+ * are stored one by one, these are the tensors of expert `member`. */
 wb_status wb__operand_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                             uint64_t member, uint64_t parts[WB__PARTS]);
 
 #define WB__NO_PART UINT64_MAX
 
-/* ---- share.c ---- */
+/* ---- shard.c ---- */
 
 /* A range of indices along an axis. */
 typedef struct wb__cut {
     uint64_t start, count;
 } wb__cut;
 
-#define WB__CUTS_MAX 3 /* at most three ranges, for q, k and v in one tensor */
+#define WB__CUTS_MAX 3 /* a tensor of q, k and v has three ranges */
 
+/* The ranges of an axis that one rank gets. */
 typedef struct wb__axis_split {
     wb__cut cuts[WB__CUTS_MAX];
-    uint32_t count;
-    uint64_t padding; /* zero rows after the last row */
-    uint32_t replicated;
-    uint64_t unit;
-    bool uneven;
+    uint32_t count;      /* number of `cuts` */
+    uint64_t padding;    /* number of zero rows after the last row */
+    uint32_t replicated; /* number of ranks that get the same ranges */
+    uint64_t unit;       /* boundaries between ranks are multiples of it */
+    bool uneven;         /* the ranks do not get the same number of indices */
     bool alone; /* the other tensors of the group cannot be partitioned for this number of ranks */
 } wb__axis_split;
 
-/* The rank of a partition. */
+/* Rank `rank` of `of` ranks, among which dimension `axis` is divided. `of` 0: the complete
+ * tensor. */
 typedef struct wb__rank {
-    uint32_t axis, rank, of; /* if `of` is 0: the complete tensor */
+    uint32_t axis, rank, of;
 } wb__rank;
 
 /*
- * Computes the range of an axis that a rank gets. Vocabulary rows are padded to a multiple of
- * `vocab_multiple` (0: no padding), with the same number for all ranks. Fails with UNSUPPORTED if
- * the axis cannot be partitioned.
+ * Computes the ranges of an axis that a rank gets. Vocabulary rows are padded to a multiple of
+ * `vocab_multiple` (0: no padding), and all ranks get the same number of them. Fails with
+ * UNSUPPORTED if the axis cannot be partitioned.
  */
 wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
                               const wb__operand *operand, const wb__rank *rank,
                               uint32_t vocab_multiple, wb__axis_split *share);
 
-/* ---- layout.c ---- */
+/* ---- buffer_layout.c ---- */
 
-/* The conversion of values: wb_policy without the settings of the cache. */
+/* The members of wb_policy that determine how values are converted. */
 typedef struct wb__target_type {
     int32_t plain;        /* dtype for plain F32, F16 and BF16; -1: unchanged */
     bool converts_scales; /* converts affine scales and biases to F16 */
@@ -132,20 +134,20 @@ typedef struct wb__run {
     bool is_decoded;
     uint32_t section;
     uint64_t elements;
-    uint64_t dst; /* size in the buffer in bytes */
-    uint64_t bytes;
+    uint64_t dst;        /* offset in the buffer in bytes */
+    uint64_t bytes;      /* size in the buffer in bytes */
     wb_plan_range range; /* byte range in the file */
     /*
-     * Number of consecutive runs that are interleaved row by row: row r of this run is at
-     * dst + r * pitch. 1: the run is not interleaved, its bytes are contiguous in the buffer.
+     * Number of consecutive runs that are interleaved row by row, including this one: row r of this
+     * run is at dst + r * pitch. 1: the bytes of the run are contiguous in the buffer.
      */
     uint32_t interleaved_runs;
-    uint64_t rows, pitch;
+    uint64_t rows, pitch; /* if interleaved_runs > 1 */
     uint64_t first_range; /* index of the first range of the plan that belongs to the run, or to the
                              runs with which it is interleaved */
 } wb__run;
 
-/* Maximum distance between two rows of an interleaved run, in bytes. */
+/* Maximum wb__run.pitch, in bytes. */
 #define WB__PITCH_MAX ((uint64_t)1 << 20)
 
 typedef struct wb__layout {
@@ -164,13 +166,13 @@ typedef struct wb__layout {
     int32_t dtype;          /* wb_buffer.dtype */
 } wb__layout;
 
-/* Release with wb__layout_free, also after a failure. */
+/* Computes the layout of a buffer. The caller must call wb__layout_free, also after a failure. */
 wb_status wb__layout_make(wb__layout *layout, wb__context *context, const wb_model *model,
                           const wb__operands *operands, const wb__rank *rank,
                           const wb__target_type *becomes);
 void wb__layout_free(wb__layout *layout);
 
-/* Returns the effective dtype of an operand under a policy. */
+/* Returns the dtype that the values of an operand have in a buffer. */
 int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand);
 
 #endif

@@ -18,7 +18,8 @@
 
 typedef struct wb__entry wb__entry;
 
-/* A key of an entry: a name, or with `by_number` the list of its tensor indices. */
+/* A key by which a request finds an entry: a rank, and a name or, if `by_number` is set, a list of
+ * tensor indices. */
 typedef struct wb__alias {
     uint64_t hash;
     wb__entry *entry;
@@ -51,7 +52,8 @@ uint64_t wb__query_hash(const wb__table_of_names *table, wb__str text, const wb_
 wb__entry *wb__names_table_find(const wb__table_of_names *table, uint64_t hash, wb__str text,
                                 const wb__rank *rank, bool by_number);
 
-/* Adds a key that is not in the table. The lock is held. Returns false if memory is out. */
+/* Adds a key that is not in the table. The caller holds the lock. Returns false if out of
+ * memory. */
 bool wb__names_table_add(wb__table_of_names *table, uint64_t hash, wb__str text,
                          const wb__rank *rank, bool by_number, wb__entry *entry);
 

@@ -2,8 +2,8 @@
 
 #include "dtype/dtype_block.h"
 
-/* Shorter pieces are not read with direct I/O: a request takes 40 µs, in which the page cache
- * copies 400 KiB. */
+/* Shorter byte ranges are not read with direct I/O: a request takes 40 µs, in which 400 KiB could
+ * be copied from the page cache. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files)
@@ -12,7 +12,7 @@ void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb
     atomic_fetch_add(&files->rooms->fillers, 1);
 }
 
-/* ---- what is under way ---- */
+/* ---- reads in progress ---- */
 
 static void take_some(wb__direct_pieces *s)
 {
@@ -24,7 +24,7 @@ static void take_some(wb__direct_pieces *s)
     }
 }
 
-/* Discards the current windows. */
+/* Discards the current windows, after their reads have ended. */
 static void drop_windows(wb__direct_pieces *s)
 {
     for (unsigned i = 0; i < WB__SLOTS; i++) {
@@ -69,9 +69,9 @@ static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 }
 
 /*
- * Returns true if direct I/O is worthwhile. With one thread the read-ahead of the kernel continues
- * from one tensor into the next and is as fast or faster. Several threads disturb its read-ahead
- * (docs/provider.md).
+ * Returns true if direct I/O is worthwhile. If one thread reads, the read-ahead of the kernel
+ * continues from one tensor into the next and is as fast or faster. Several threads disturb the
+ * read-ahead of the kernel (docs/provider.md).
  */
 static bool is_wanted(const wb__files *files)
 {
@@ -93,8 +93,8 @@ bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const w
     return s->direct.fd >= 0;
 }
 
-/* Returns the file offset of byte `at` of the run, and the number of contiguous bytes from there.
- */
+/* Returns the file offset of byte `at` of the run. Sets *follow to the number of contiguous bytes
+ * from there. */
 static uint64_t place_of(const wb__direct_pieces *s, uint64_t at, uint64_t *follow)
 {
     const wb_plan_range *range = &s->run->range;
@@ -134,7 +134,7 @@ static bool is_aligned(const wb__window_of_run *window)
     return (window->offset | (uintptr_t)window->dst | window->n) % WB__DIRECT_ALIGNMENT == 0;
 }
 
-/* Returns the number of bytes between the start of the window's first page and the window. */
+/* Returns the number of bytes between the last multiple of the alignment and the window. */
 static size_t before(const wb__window_of_run *window)
 {
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);
@@ -156,7 +156,8 @@ static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, ui
     return window;
 }
 
-/* Submits a window to io_uring, in whole pages. */
+/* Submits a window to io_uring, extended to multiples of the alignment. Returns false if io_uring
+ * is not available or does not accept it. */
 static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window, unsigned slot)
 {
     size_t n = before(window) + window->n;
@@ -166,8 +167,8 @@ static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window,
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);
 }
 
-/* Submits a window for each free slot, as long as io_uring accepts them. Without io_uring, prepares
- * one window. */
+/* Makes windows and submits them to io_uring, until all slots are used or a window cannot be
+ * submitted. Makes at least one window. */
 static void look_ahead(wb__direct_pieces *s)
 {
     bool ahead = true;

@@ -1,7 +1,7 @@
 /*
- * Converts between floating-point dtypes and counts lost values. Whether binary16 can represent a
- * value follows from its magnitude: 65520 and more rounds to infinity, 2^-25 and less to 0.
- * Counting is a separate loop without branches, which compilers vectorize.
+ * Converts between floating-point dtypes and counts lost values. The magnitude of a value tells
+ * whether it is lost: for binary16, 65520 and more round to infinity, 2^-25 and less round to 0.
+ * The values are counted in a separate loop without branches, which compilers vectorize.
  */
 #include "cpu/cpu.h"
 #include "provider/buffer_fill.h"
@@ -46,8 +46,8 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, v
     float room[PIECE];
     wb__codec widen, narrow;
     const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
-    (void)wb__codec_get(from, wb__cpu_features(),
-                        &widen); /* returns false if the processor has no faster kernel */
+    /* These return false if there is no kernel; the loop below checks for that. */
+    (void)wb__codec_get(from, wb__cpu_features(), &widen);
     (void)wb__codec_get(to, wb__cpu_features(), &narrow);
     bounds b = bounds_of(to);
     const uint8_t *in = src;

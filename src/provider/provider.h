@@ -5,15 +5,16 @@
  *   buffer_fill.h     fills a buffer from files
  *   direct_read.h     direct I/O for runs that need no decoding
  *   staging.h         staging buffers
- *   buffer_table.h    names to entries, lock-free lookup
+ *   buffer_table.h    hash table from names to entries, with lock-free lookup
  *   buffer_cache.c    entries: loading, use counts, eviction
- *   slice_plan.c      byte ranges of the part of a rank, without a provider
+ *   slice_plan.c      byte ranges that a rank needs, without a provider
  *
  * An entry stands for a buffer that is or can be loaded. Entries and their names live as long as
- * the provider, while buffers are loaded and evicted. A request whose name is in the table and
- * whose entry is ready takes two atomic operations and no lock. Everything else is done under one
- * lock, except loading. A thread that requests a buffer that another thread loads waits for it.
- * Only buffer_fill.c reads files and calls the device. No code here depends on a file format.
+ * the provider, while buffers are loaded and evicted. If the name of a request is in the table and
+ * its entry is ready, the request takes two atomic operations and no lock. Everything else is done
+ * under one lock, except loading. If a thread requests a buffer that another thread is loading, it
+ * waits for the buffer. Only buffer_fill.c reads files and calls the device. No code here depends
+ * on a file format.
  */
 #ifndef WB_PROVIDER_PROVIDER_H
 #define WB_PROVIDER_PROVIDER_H
@@ -25,15 +26,15 @@
 #include "provider/buffer_request.h"
 #include "provider/buffer_table.h"
 
-/* wb__entry.state: the use count, and READY if the buffer can be used. */
+/* Bit of wb__entry.state: the buffer is loaded. The other bits are the use count. */
 #define WB__READY (~(SIZE_MAX >> 1))
 
 struct wb__entry {
-    _Atomic size_t state; /* WB__READY, if the buffer can be used, plus the use count */
-    _Atomic size_t last_used;
+    _Atomic size_t state;     /* WB__READY if the buffer is loaded, plus the use count */
+    _Atomic size_t last_used; /* wb_provider.clock at the last use */
     _Atomic size_t hits;
-    /* Written by a thread that holds the lock, or by the thread that loads the buffer, before it
-     * sets WB__READY. */
+    /* The following members are written by a thread that holds the lock, or by the thread that
+     * loads the buffer, before it sets WB__READY. */
     wb_buffer buffer;
     uint64_t *shape;
     uint64_t *part_rows;
@@ -49,50 +50,52 @@ struct wb_provider {
     wb_allocator allocator;
     wb_executor executor;
     const wb_model *model;
-    wb__files files; /* its */
+    wb__files files; /* files of the model */
     wb__staging rooms;
     wb_device device;
     wb_device own; /* the default device if the caller gave none, closed with the provider */
     wb__target_type becomes;
     uint64_t budget;
-    uint8_t model_key[WB__MODEL_KEY_BYTES]; /* digest of files and policy, for wb_device.claim */
+    uint8_t model_key[WB__MODEL_KEY_BYTES]; /* identifies the files, for wb_device.claim */
     wb__table_of_names names;
-    _Atomic size_t clock; /* clock of last_used; constant without a budget */
+    _Atomic size_t clock; /* advanced by a load and, if there is a budget, by every use */
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* signaled when a load ends */
     wb__arena arena;       /* entries */
     wb__list entries;      /* list of wb__entry * */
-    wb_cache_stats stats;  /* statistics, except the counts that the entries have */
+    wb_cache_stats stats;  /* statistics, except `hits` and `in_use`, which the entries have */
 };
 
-/* Axis of a request for whole tensors whose text is names joined with '+'. */
+/* Value of wb__rank.axis in a request for fused tensors: its text is names joined with '+'. */
 #define WB__JOINED UINT32_MAX
 
-/* The request for a buffer. */
+/* A request for a buffer. */
 typedef struct wb__query {
     wb__str text; /* a name, or names joined with '+' */
     wb__rank rank;
 } wb__query;
 
-/* Creates a provider. files->io is the method that the policy requests. */
+/* Creates a provider. files->io is wb_policy.io. */
 wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb__files *files,
                             const wb_device *device, const wb_policy *policy,
                             wb_provider **provider);
 void wb__provider_free(wb_provider *provider);
 
-/* Fills in *buffer, whose size is set, and adds a use. */
+/* Loads the buffer if necessary, describes it in *buffer, and adds a use. Precondition:
+ * buffer->size is set. */
 wb_status wb__provider_get(wb_provider *provider, const wb__query *query, wb_buffer *buffer,
                            wb_error *error);
 
 /* Ends one use of a buffer. */
 void wb__provider_release(wb_provider *provider, const wb_buffer *buffer);
 
-/* Free the buffers of the tensors that are fused in a buffer, or all buffers. Buffers in use stay.
- */
+/* Frees the buffers of the single tensors that `buffer` fuses, except those in use. */
 void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer);
+
+/* Frees all buffers except those in use. */
 void wb__provider_trim(wb_provider *provider);
 
-/* Frees all buffers, also those in use. The entries must not be used afterwards. */
+/* Frees all buffers, even those in use. The entries must not be used afterwards. */
 void wb__provider_free_buffers(wb_provider *provider);
 
 void wb__provider_count(const wb_provider *provider, wb_cache_stats *stats);

@@ -13,26 +13,29 @@
 /* ---- buffer_layout.c ---- */
 
 #define WB__MSG_PROVIDER_FUSE_DTYPE                                                                \
-    "its %s have the dtype %s, but those of the other tensors have %s"
+    "the %s of this tensor have the dtype %s, but those of the other tensors have %s"
 #define WB__MSG_PROVIDER_PAD_BITS                                                                  \
     "rows of %s do not end at a byte boundary and cannot be padded with zeros"
 #define WB__MSG_PROVIDER_FUSE_PITCH "the fused tensors need %llu bytes per input; the limit is %llu"
 #define WB__MSG_PROVIDER_FUSE_ENCODING                                                             \
-    "its encoding is %s (%ld), but the tensor to fuse it with has %s (%ld)"
+    "this tensor has the encoding %s (%ld), but the tensor to fuse it with has %s (%ld)"
 #define WB__MSG_PROVIDER_FUSE_BITS                                                                 \
-    "it has %lu bits per value, but the tensor to fuse it with has %lu"
+    "this tensor has %lu bits per value, but the tensor to fuse it with has %lu"
 #define WB__MSG_PROVIDER_FUSE_GROUPS                                                               \
-    "its groups have %lu values, but those of the tensor to fuse it with have %lu"
-#define WB__MSG_PROVIDER_FUSE_PARTS "it consists of other parts than the tensor to fuse it with"
-#define WB__MSG_PROVIDER_FUSE_RANK "it has %lu dimensions, but the tensor to fuse it with has %lu"
-#define WB__MSG_PROVIDER_FUSE_SHAPE "it has %llu %s, but the tensor to fuse it with has %llu"
+    "the groups of this tensor have %lu values, but those of the tensor to fuse it with have %lu"
+#define WB__MSG_PROVIDER_FUSE_PARTS                                                                \
+    "this tensor consists of other parts than the tensor to fuse it with"
+#define WB__MSG_PROVIDER_FUSE_RANK                                                                 \
+    "this tensor has %lu dimensions, but the tensor to fuse it with has %lu"
+#define WB__MSG_PROVIDER_FUSE_SHAPE                                                                \
+    "this tensor has %llu %s, but the tensor to fuse it with has %llu"
 #define WB__MSG_PROVIDER_FUSE_DIMENSIONS "tensors with more than three dimensions cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_MATRICES "stacks of more than %d matrices cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_BLOCK                                                                \
-    "its number of rows, %llu, is not a multiple of the block size %lu, so it can only be the "    \
-    "last "                                                                                        \
-    "of the fused tensors"
-#define WB__MSG_PROVIDER_FUSE_SHARD "its shard for this rank differs from that of the other tensors"
+    "the number of rows of this tensor, %llu, is not a multiple of the block size %lu, so it can " \
+    "only be the last of the fused tensors"
+#define WB__MSG_PROVIDER_FUSE_SHARD                                                                \
+    "the slice of this tensor for this rank differs from the slices of the other tensors"
 
 /* ---- provider_public.c ---- */
 
@@ -63,19 +66,20 @@
 /* ---- shard.c ---- */
 
 #define WB__MSG_PROVIDER_SHARD_AXIS                                                                \
-    "the %llu indices of axis %lu can be split only at multiples of %llu, which is not "           \
+    "the %llu indices of axis %lu can be divided only at multiples of %llu, which is not "         \
     "possible for %lu ranks"
 #define WB__MSG_PROVIDER_SHARD_GATE_UP                                                             \
     "the %llu rows cannot be divided into gate and up of equal size"
 #define WB__MSG_PROVIDER_SHARD_KV_HEADS                                                            \
-    "a block spans %llu of the %llu key-value heads, which cannot be split among %lu ranks"
+    "a block spans %llu of the %llu key-value heads, which cannot be divided among %lu ranks"
 #define WB__MSG_PROVIDER_SHARD_QUERY_HEADS                                                         \
-    "the %llu query heads of a key-value head can be split only at multiples of %llu, which "      \
-    "is not possible for %llu ranks"
+    "the %llu query heads of a key-value head can be divided only at multiples of %llu, which is " \
+    "not possible for %llu ranks"
 #define WB__MSG_PROVIDER_SHARD_HEAD_ROWS                                                           \
-    "its rows can be split only at multiples of %llu, which does not match heads of %llu rows"
+    "the rows of this tensor can be divided only at multiples of %llu, which does not match "      \
+    "heads of %llu rows"
 #define WB__MSG_PROVIDER_SHARD_QKV_BLOCK "a block contains rows of two of the matrices q, k and v"
-#define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor has no such axis"
+#define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
 #define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"
 #define WB__MSG_PROVIDER_SHARD_QKV                                                                 \

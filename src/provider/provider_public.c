@@ -85,14 +85,14 @@ static wb_status fail(const wb_provider *provider, wb_error *error, const char *
     return wb__fail_argument(&context, what);
 }
 
-/* Clears the caller's struct, whatever its size. Returns true if it can hold a buffer. */
+/* Clears the caller's struct, of any version. Returns false if its size is too small. */
 static bool clear_buffer(wb_buffer *buffer)
 {
     wb_buffer unused;
     return WB__OUT(wb_buffer, buffer, &unused) != NULL;
 }
 
-/* Fills in a caller's struct of another size than the library's. */
+/* Gets a buffer for a caller whose wb_buffer has another size than the library's. */
 static wb_status give_resized(wb_provider *provider, const wb__query *query, wb_buffer *caller,
                               wb_error *error)
 {
@@ -136,7 +136,7 @@ wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name
     return fail(provider, error, WB__MSG_PROVIDER_NO_RANKS);
 }
 
-/* Names joined with '+'. Text that does not fit into `room` is allocated. */
+/* Names joined with '+'. The text is in `room` if it fits, otherwise it is allocated. */
 typedef struct joined_names {
     char *text;
     size_t len;
@@ -346,7 +346,7 @@ static void prefetch_one(void *arg, size_t i)
         return;
     }
     if (p->names == NULL && status == WB_ERROR_NOT_FOUND)
-        return; /* an incomplete stack of experts has a canonical name but is not a tensor */
+        return; /* a canonical name that is not a tensor: an incomplete stack of experts */
     (void)pthread_mutex_lock(&p->provider->lock);
     if (p->status == WB_OK) {
         p->status = status;

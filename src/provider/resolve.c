@@ -68,7 +68,7 @@ static wb_status find(wb__context *context, const wb_model *model, wb__str name,
     return status == WB_OK ? WB_OK : wb__fail_memory(context);
 }
 
-/* Returns the text up to the next '+', or all of it. */
+/* Returns the name that begins at `at` and ends before the next '+' or at the end of the text. */
 static wb__str next_name(wb__str text, size_t at)
 {
     const char *plus = memchr(text.ptr + at, '+', text.len - at);

@@ -1,14 +1,15 @@
 /*
  * Partitions a dimension among ranks.
  *
- * Boundaries are multiples of a unit that the encodings of all tensors of a group permit. The
- * outputs of gate and up are the inputs of down, and the outputs of q are the inputs of the
- * attention output, so they share rows and heads. A boundary that one of them does not permit is
- * used by none. Therefore each rank computes the same ranges, from any tensor of the group.
+ * The tensors of a group share a dimension: the outputs of gate and up are the inputs of down, and
+ * the outputs of q are the inputs of the attention output. So all tensors of a group use the same
+ * boundaries between ranks: the multiples of a unit that the encodings of all of them permit.
+ * Therefore a rank gets corresponding ranges of all tensors of the group.
  *
- * If there are too few boundaries, the tensor with these inputs (down, or the attention output) is
- * refused, and with it the layer. The rows of the other tensors are then partitioned separately
- * (`alone`), for callers that distribute bytes, not work.
+ * If there are too few boundaries for the number of ranks, the tensor that has the dimension as its
+ * inputs (down, or the attention output) is refused, so the layer cannot be partitioned. The rows
+ * of the other tensors of the group are then partitioned independently (`alone`), for callers that
+ * distribute bytes, not work.
  */
 #include "provider/buffer_request.h"
 
@@ -28,7 +29,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a == 0 ? 1 : a;
 }
 
-/* Returns the least common multiple, saturated: a larger one exceeds every dimension. */
+/* Returns the least common multiple, or UINT64_MAX, which exceeds every dimension, on overflow. */
 static uint64_t lcm(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -49,9 +50,9 @@ static unsigned long long big(uint64_t n)
     return n;
 }
 
-/* ---- what the encoding allows ---- */
+/* ---- boundaries that the encoding permits ---- */
 
-/* Returns the unit of boundaries along the last dimension, in elements. */
+/* Returns the number of elements of which boundaries along the last dimension must be multiples. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -65,11 +66,11 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Returns the unit of boundaries between rows, in rows. */
+/* Returns the number of rows of which boundaries between rows must be multiples. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
-    if (operand->tensor.rank < 2) /* a vector has one dimension */
+    if (operand->tensor.rank < 2) /* the rows of a vector are its elements */
         return unit_of_inputs(operand);
     if (strcmp(encoding->type, "fp8_block") == 0)
         return encoding->group_size;
@@ -84,7 +85,7 @@ static uint64_t unit_of(const wb__operand *operand, uint32_t axis)
     return axis == wb__joint_of(operand) ? unit_of_rows(operand) : 1;
 }
 
-/* ---- what belongs together ---- */
+/* ---- groups of tensors ---- */
 
 typedef enum group_kind { GROUP_NONE, GROUP_ATTENTION, GROUP_FEED_FORWARD } group_kind;
 
@@ -135,7 +136,7 @@ static bool is_inputs_kind(leaf_kind kind)
     return kind == LEAF_OUTPUT || kind == LEAF_DOWN;
 }
 
-/* Splits a text at its last dot. Returns the first part; *last is the second. */
+/* Splits a text at its last dot. Returns the first part and sets *last to the second. */
 static wb__str cut_last(wb__str text, wb__str *last)
 {
     size_t n = text.len;
@@ -145,7 +146,8 @@ static wb__str cut_last(wb__str text, wb__str *last)
     return (wb__str){text.ptr, n == 0 ? 0 : n - 1};
 }
 
-/* Returns the role of a tensor in its layer, if the tensors of its group share this axis. */
+/* Returns the group of a tensor and its role there. The role is LEAF_NONE if the tensor belongs to
+ * no group, or its group does not share this axis. */
 static place place_of(const wb__operand *operand, uint32_t axis)
 {
     wb__str suffix, leaf;
@@ -172,7 +174,7 @@ static place place_of(const wb__operand *operand, uint32_t axis)
     return at;
 }
 
-/* Computes the common unit of the tensors of one kind in the group of this tensor. */
+/* Sets *unit to a common multiple of *unit and the units of all tensors of one kind in `group`. */
 static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
                             wb__str group, leaf_kind kind, uint64_t *unit)
 {
@@ -204,7 +206,7 @@ static wb_status join_units(wb__context *context, const wb_model *model, const w
     return WB_OK;
 }
 
-/* ---- sharing out ---- */
+/* ---- ranges of a rank ---- */
 
 static uint64_t units_of(uint64_t n, uint64_t unit)
 {
@@ -268,11 +270,12 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
 
 typedef struct heads {
     uint64_t q, kv, dim;
-    uint64_t q_unit, kv_unit; /* units of rows of q, and of k and v */
-    uint64_t output_unit;     /* unit of q that the attention output permits */
+    uint64_t q_unit, kv_unit; /* units of the rows of q, and of the rows of k and v */
+    uint64_t output_unit;     /* unit that both q and the attention output permit */
 } heads;
 
-/* Reads the numbers of heads from the config, if they match this tensor. */
+/* Reads the numbers of heads from the config, and computes the units. Sets *known to whether the
+ * numbers match the shape of this tensor. */
 static wb_status find_heads(wb__context *context, const wb_model *model, const wb__operand *operand,
                             const wb__rank *rank, const place *at, heads *h, bool *known)
 {
@@ -308,8 +311,8 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
     return status;
 }
 
-/* The rows of q, k and v that a rank gets. If `count` is 0, the rows cannot be divided for this
- * number of ranks. */
+/* The rows of q, and of k and v, that a rank gets. If q.count or kv.count is 0, these rows cannot
+ * be divided among so many ranks. */
 typedef struct head_cuts {
     wb__cut q, kv;
     uint64_t copies; /* number of ranks that get the same key-value head */
@@ -317,7 +320,7 @@ typedef struct head_cuts {
     char why[160]; /* if q.count is 0: the reason */
 } head_cuts;
 
-/* Each rank gets whole key-value heads with their query heads. */
+/* Gives each rank whole key-value heads with their query heads. */
 static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     uint64_t each = h->q / h->kv * h->dim; /* number of rows of q for each key-value head */
@@ -334,8 +337,8 @@ static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, 
     cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
 }
 
-/* With more ranks than key-value heads, several ranks get the same head and divide its query heads.
- */
+/* Used if there are more ranks than key-value heads: several ranks get the same key-value head and
+ * divide its query heads. */
 static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     uint64_t of = rank->of, each = h->q / h->kv;
@@ -343,7 +346,9 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
         rank->rank * h->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
     uint64_t together = lcm(h->dim, q_unit) / h->dim;
-    uint64_t most = of / h->kv + (of % h->kv != 0); /* the same for all ranks */
+    /* Maximum number of ranks per key-value head. Unlike cuts->copies it is the same for all ranks,
+     * so that all of them fail or none. */
+    uint64_t most = of / h->kv + (of % h->kv != 0);
     cuts->copies = end - first;
     if (h->dim % h->kv_unit == 0)
         cuts->kv = (wb__cut){head * h->dim, h->dim};
@@ -419,7 +424,7 @@ static const wb__str vocabularies[] = {
     {"token_embedding.weight", 22}, {"output.weight", 13}, {"output.bias", 11}};
 #define VOCABULARIES (sizeof vocabularies / sizeof vocabularies[0])
 
-/* Returns true for the embedding and the output, whose rows are tokens. */
+/* Returns true for the token embedding and the output, whose rows correspond to tokens. */
 static bool is_vocabulary(const wb__operand *operand)
 {
     wb__str name = {operand->canonical, operand->canonical_len};
@@ -430,7 +435,8 @@ static bool is_vocabulary(const wb__operand *operand)
            operand->tensor.rank <= 2 && operand->tensor.elements > 0;
 }
 
-/* Computes a unit that both vocabulary tensors permit, so that their ranges agree. */
+/* Computes a unit that the token embedding and the output permit, so that a rank gets the same rows
+ * of both. */
 static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
                                     const wb__operand *member, uint64_t *unit)
 {
@@ -448,7 +454,8 @@ static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
     return status;
 }
 
-/* Gives all ranks the same number of rows. The last rows may be zeros. */
+/* Divides the rows of a vocabulary so that all ranks get the same number. The last rows may be
+ * padding. */
 static wb_status share_vocabulary(wb__context *context, const wb_model *model,
                                   const wb__operand *operand, const wb__rank *rank,
                                   uint32_t multiple, wb__axis_split *share)
@@ -514,7 +521,7 @@ wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
         return status;
     if (pads && (rank->of == 0 || rank->axis == joint))
         return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
-    if (pads) { /* the tensor is partitioned along the other axis, so each rank gets all rows */
+    if (pads) { /* partitioned along the other axis: each rank gets all rows and all padding */
         static const wb__rank whole = {0, 0, 0};
         wb__axis_split rows = *share;
         status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);

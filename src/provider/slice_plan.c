@@ -36,7 +36,7 @@ wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index)
 {
     const wb__list *runs = &plan->layout.runs;
     size_t low = 0, high = runs->count;
-    while (high - low > 1) { /* finds the last run that begins at or before the index */
+    while (high - low > 1) { /* binary search: the last run with first_range <= index */
         size_t middle = low + (high - low) / 2;
         const wb__run *run = wb__list_at(runs, middle);
         if (run->first_range <= index)

@@ -1,5 +1,6 @@
 /*
- * provider/slice_plan.h: wb_plan, a layout that describes byte ranges and is never filled.
+ * provider/slice_plan.h: wb_plan, a layout that is used only for its byte ranges; no buffer is
+ * filled.
  */
 #ifndef WB_PROVIDER_SLICE_PLAN_H
 #define WB_PROVIDER_SLICE_PLAN_H
@@ -18,7 +19,7 @@ wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str na
                          const wb__rank *rank, wb_plan **plan);
 void wb__plan_free(wb_plan *plan);
 
-/* Returns range `index`, which is below layout.ranges. */
+/* Returns byte range `index` of the plan. Precondition: index < layout.ranges. */
 wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index);
 
 #endif

@@ -33,14 +33,15 @@ typedef struct wb__staging {
 
 bool wb__staging_init(wb__staging *rooms, const wb_allocator *allocator);
 
-/* Returns a staging buffer, or NULL if memory is out. Release with wb__staging_give. Thread-safe.
- */
+/* Returns a staging buffer, or NULL if out of memory. Return it with wb__staging_give, which
+ * ignores NULL. Both functions are thread-safe. */
 wb__staging_buffer *wb__staging_take(wb__staging *rooms);
-void wb__staging_give(wb__staging *rooms, wb__staging_buffer *room); /* NULL is ignored */
+void wb__staging_give(wb__staging *rooms, wb__staging_buffer *room);
 
-/* Frees the staging buffers that no thread uses. When all staging buffers have been returned, also
- * frees the pool. */
+/* Frees the staging buffers that no thread uses. */
 void wb__staging_trim(wb__staging *rooms);
+
+/* Frees the pool. Precondition: all staging buffers have been returned. */
 void wb__staging_free(wb__staging *rooms);
 
 /* Returns the io_uring of a staging buffer, or NULL if it is not available. */

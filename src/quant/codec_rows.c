@@ -1,7 +1,7 @@
 /*
- * Coding of many rows, split into tasks for the executor. The split does not affect the result:
- * blocks are independent, and data that an encoder derives from a whole row depends on that row
- * only.
+ * Decoding and encoding of many rows, in tasks for the executor. The split does not affect the
+ * result: blocks are independent, and data that an encoder derives from a whole row depends on that
+ * row only.
  */
 #include "quant/quant.h"
 
@@ -10,11 +10,11 @@
 
 typedef struct rows_job {
     const wb__codec *codec;
-    const uint8_t *blocks; /* for decoding: input `blocks`, output `values` */
-    float *values;
-    const float *from; /* for encoding: the input values */
+    const uint8_t *blocks; /* decoding: input */
+    float *values;         /* decoding: output */
+    const float *from;     /* encoding: input */
     const float *importance;
-    uint8_t *to;
+    uint8_t *to; /* encoding: output */
     uint64_t columns;
     uint64_t total;  /* number of blocks (decoding) or rows (encoding) */
     uint64_t a_task; /* number of blocks (decoding) or rows (encoding) per task */

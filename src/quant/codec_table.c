@@ -1,6 +1,6 @@
 /*
- * The table of all kernel sets: first the scalar sets, then the sets for instruction sets from the
- * narrowest to the widest. To add a set, add a line to kernel_sets.def.
+ * The table of all kernel sets: first the scalar ones, then the vectorized ones, from the narrowest
+ * to the widest vectors. To add a set, add a line to kernel_sets.def.
  */
 #include "cpu/cpu.h"
 #include "quant/quant.h"

@@ -8,8 +8,9 @@
 #include "core/core.h"
 
 /*
- * Calls body(arg, first, n) for pieces of `piece` elements (the last may be smaller) that cover 0
- * to total.
+ * Splits the range from 0 to `total` into pieces of `piece` elements (the last may be smaller), and
+ * calls body(arg, first, n) for each piece: concurrently in the executor if the context has one,
+ * otherwise one after the other.
  */
 void wb__tasks_run(const wb__context *context, uint64_t total, uint64_t piece,
                    void (*body)(void *arg, uint64_t first, uint64_t n), void *arg);

@@ -3,10 +3,10 @@
  *
  * Results are defined bit by bit as IEEE 754 operations on binary32, each rounded once. A compiler
  * that fuses a multiplication with an addition (contraction) changes them. The build uses
- * -ffp-contract=off, but a build with plain `cc` may not. gcc obeys the pragma below, also for
- * intrinsics, but ignores the standard pragma (as of version 12); clang does the opposite.
- * Intermediate results must not be wider than binary32 either, as on the x87. The contraction probe
- * detects a build that ignores the pragmas.
+ * -ffp-contract=off, but a build with plain `cc` may not. clang obeys only the first pragma below,
+ * the standard one; gcc (as of version 12) obeys only the second one, also for intrinsics. The
+ * contraction probe detects a build that ignores both. Intermediate results must not be wider than
+ * binary32 either, as they are on the x87.
  */
 #ifndef WB_QUANT_KERNEL_H
 #define WB_QUANT_KERNEL_H

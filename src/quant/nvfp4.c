@@ -1,9 +1,9 @@
 /*
- * NVFP4 with a scale of the whole tensor. The codec decodes a value to value · block scale, which
- * is exact. Multiplying that by the tensor scale can differ in rounding from value · (block scale ·
- * tensor scale), with each product rounded, which is how the programs that write such scales
- * compute it. So the block scales are replaced by 1 before the codec decodes the blocks, and the
- * products of the scales are applied here.
+ * NVFP4 with a scale for the whole tensor. The programs that write such a scale compute
+ * value · (block scale · tensor scale), with each product rounded. The codec returns value · block
+ * scale; multiplying that by the tensor scale could round differently. So the block scales are
+ * replaced by 1 before the codec decodes the blocks, and the products of the scales are applied
+ * afterwards.
  */
 #include "quant/kernel.h"
 #include "quant/quant.h"

@@ -1,24 +1,25 @@
 /*
  * quant: codecs, which decode blocks of quantized values to binary32 and encode them.
  *
- * A codec belongs to a dtype. Its functions come from kernel sets. src/quant/scalar/ has one set
- * per family of types in plain C, which is the reference. src/quant/x86/ and src/quant/arm/ have
- * faster sets, mostly generated from shared templates (src/quant/lanes/). codec_table.c lists all
- * sets. wb__codec_get goes through the list; each set that the processor supports replaces the
- * functions of the sets before it. There is no initialisation and no state, and the lookup takes
- * less than a microsecond. WB_CPU_DISABLE disables instruction sets (cpu/cpu.h).
+ * A codec belongs to a dtype. Its functions, the kernels, come from kernel sets. src/quant/scalar/
+ * has one set per family of types in plain C. These sets are the reference; they give the same bits
+ * as ggml (weighbridge/codec.h). src/quant/x86/ and src/quant/arm/ have faster sets, mostly
+ * generated from shared templates (src/quant/lanes/). codec_table.c lists all sets. wb__codec_get
+ * goes through the list; each set that the processor supports replaces the functions of the sets
+ * before it. There is no initialisation and no state, and the lookup takes less than a microsecond.
+ * WB_CPU_DISABLE disables instruction sets (cpu/cpu.h).
  *
  * All kernels of a dtype give the same bits, regardless of the kernel set, the compiler and the
  * optimisation level. Each floating-point operation is therefore rounded separately, in the order
- * of the scalar code. Kernel files include quant/kernel.h, which disables contraction; a set that
- * the compiler contracted nevertheless (detected by the probe in kernel.h) is not used. The
- * exceptions are:
+ * of the scalar code. Kernel files include quant/kernel.h, which disables contraction (the fusing
+ * of a multiplication with an addition). If the compiler contracted a set nevertheless, which the
+ * probe in kernel.h detects, this set is not used. Only these results may differ:
  *   - the payload of a NaN;
  *   - blocks encoded from values or weights that are not finite, or so large (2^31 or more) that
  *     sums of squares may overflow;
  *   - all results if the application changed the rounding mode or flushes subnormals to zero.
  *
- * Decoders accept any bits; every bit pattern of a block has a value. No function here allocates
+ * Decoders accept any bits: every bit pattern of a block has values. No function here allocates
  * memory. Blocks need no alignment.
  */
 #ifndef WB_QUANT_QUANT_H
@@ -79,11 +80,11 @@ typedef struct wb__kernel {
     wb__decode *decode; /* NULL if this set has no decoder */
     wb__encode *encode; /* NULL if this set has no encoder */
     wb_importance
-        importance; /* how the importance matrix is used; only scalar sets have this value */
+        importance; /* scalar sets only: if `encode` ignores, uses or requires the matrix */
 } wb__kernel;
 
 typedef struct wb__kernel_set {
-    uint32_t features;        /* the WB__CPU_* features the set requires, all of them */
+    uint32_t features;        /* the WB__CPU_* features that the set requires */
     bool (*contracted)(void); /* the probe defined by WB__CONTRACTION_PROBE in quant/kernel.h */
     const wb__kernel *kernels;
     size_t count;

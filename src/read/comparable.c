@@ -11,7 +11,7 @@ static int by_name(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* The first of several experts represents the stacked tensor. */
+/* Returns true for all experts of a stack but the first, which stands for the whole stack. */
 static bool is_later_expert(const wb__name_entry *entry, uint64_t number)
 {
     return entry != NULL && entry->view != WB__NO_ENTRY && entry->first != number;
@@ -26,7 +26,7 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
     wb__comparable subject = {.number = number, .kind = wb__names_kind(names, number)};
     if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
-        entry = NULL; /* the stack is incomplete, so its experts are separate tensors */
+        entry = NULL; /* the stack is incomplete, so the experts stay separate tensors */
     if (entry == NULL) {
         wb__matched matched;
         subject.name = wb__table_name(&model->catalog.table, stored);

@@ -21,11 +21,11 @@
 typedef struct wb__comparable {
     wb__str name;    /* canonical name, or else the native name */
     uint64_t number; /* tensor index, as for wb_tensor_at */
-    uint64_t floats; /* number of values as floats */
+    uint64_t floats; /* number of float32 values */
     const wb__kind *kind;
-    const wb__expert_view *view; /* view of experts that are stored one by one; NULL: none */
+    const wb__expert_view *view; /* the expert view, if the comparable is one; else NULL */
     wb__row_order order;
-    bool is_canonical; /* `name` is */
+    bool is_canonical; /* `name` is a canonical name */
     bool is_spare;     /* a recognized tensor that a conversion may omit */
 } wb__comparable;
 
@@ -46,23 +46,25 @@ void wb__comparables_free(wb__comparables *subjects);
 const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__str name);
 
 /*
- * Returns true if the values must be read in one pass, because the bytes are read whole or
- * decompressed from front to back. Such a comparable is not divided among threads.
+ * Returns true if the values must be read in one pass, because it is slow to read them in pieces:
+ * fp8_block, AWQ and GPTQ weights, compressed tensors and column-major tensors. Such a comparable
+ * is not divided among threads.
  */
 bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subject);
 
 /* ---- value_reader.c ---- */
 
+/* Reads a comparable part by part. A part is one expert of an expert view, or a whole tensor. */
 typedef struct wb__reader {
     const wb_model *model;
     wb__context *context;
     const wb__comparable *subject;
     const wb__packed *packed; /* packing of the current part; NULL: not packed */
-    const wb__kind *kind;     /* stored shape and dtype of the current part */
+    const wb__kind *kind;     /* shape and dtype of the current part */
     const char *file;         /* path of the file of the current part, for messages */
     uint64_t part_floats;
     uint64_t part;        /* index of the current part; UINT64_MAX: none */
-    uint32_t per_element; /* floats */
+    uint32_t per_element; /* floats per element: 2 if complex, else 1 */
     bool decodes;
     wb__decode *widen; /* fast conversion to float32; NULL: use wb__dtype_convert */
     wb__decoder decoder;
@@ -75,8 +77,9 @@ typedef struct wb__reader {
 } wb__reader;
 
 /*
- * Begins to read a comparable. The context must outlive the reader. A zeroed reader may be opened
- * repeatedly. Release with wb__reader_close, also after a failure.
+ * Begins to read a comparable. The context must outlive the reader. The reader must be zeroed
+ * before the first call, and may then be opened repeatedly. Release it with wb__reader_close, also
+ * after a failure.
  */
 wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context *context,
                           const wb__comparable *subject);

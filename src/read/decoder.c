@@ -41,7 +41,7 @@ static void open_parts(wb__decoder *decoder)
 
 /* ---- blocks of ggml's types ---- */
 
-/* Each matrix of a stack may have its own scale. */
+/* Decodes blocks that have a per-tensor scale, or one for each matrix of a stack. */
 static void decode_with_factors(const wb__decoder *decoder, uint64_t first, size_t units,
                                 float *values)
 {
@@ -150,7 +150,7 @@ _Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
                    (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
                "both modules number the kinds of global scale alike");
 
-/* Reserves memory for the global scales in front of the memory for a batch. */
+/* Reads the global scales to the start of `memory`, and then lets `memory` point behind them. */
 static wb_status plan_globals(wb__decoder *decoder)
 {
     uint32_t global = decoder->packed->parts[WB__PART_GLOBAL_SCALE];
@@ -199,7 +199,7 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
     size_t scale_bytes = (size_t)scale_row_bytes(decoder);
     uint8_t *weight = decoder->memory + scale_bytes;
     float *values = (float *)(void *)dst;
-    while (units > 0) { /* decodes the rows that share a row of block scales */
+    while (units > 0) { /* each pass decodes rows that share a row of block scales */
         uint64_t row = first % rows;
         uint64_t in_block = packed->rows - row % packed->rows;
         uint64_t left = rows - row < in_block ? rows - row : in_block;
@@ -274,7 +274,8 @@ static wb_status read_parts(void *ctx, uint8_t *dst)
     return status;
 }
 
-/* Returns true if reading a part uses the decode cache. */
+/* Returns true if reading a part may use the decode cache. The parts are then not loaded into the
+ * cache, because it is locked while it loads a tensor. */
 static bool has_storing(const wb__decoder *decoder)
 {
     bool has = false;
@@ -283,7 +284,8 @@ static bool has_storing(const wb__decoder *decoder)
     return has;
 }
 
-/* Reads all parts of a tensor, one after the other, into the decode cache. */
+/* Reads all parts of a tensor, one after the other, into one block. The block is in the decode
+ * cache, unless has_storing. */
 static wb_status read_whole(wb__decoder *decoder)
 {
     size_t bytes;
@@ -392,7 +394,7 @@ void wb__decoder_close(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++)
         wb__raw_bytes_close(&decoder->files[part]);
-    /* The allocation begins at the global scales. */
+    /* The allocation begins at the global scales, if there are any (see plan_globals). */
     uint8_t *memory =
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
     wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);

@@ -2,8 +2,8 @@
  * read/decoder.h: decodes quantized tensors.
  *
  * A decoder returns elements in units: a block of a ggml type, a group of an MLX type, or a row if
- * rows share scales. For a run of units it reads the necessary bytes of all parts from the files
- * and decodes them. AWQ and GPTQ weights are stored transposed and are therefore read whole
+ * rows share scales. For consecutive units, it reads the necessary bytes of all parts from the
+ * files and decodes them. AWQ and GPTQ weights are stored transposed and are therefore read whole
  * (handle/decode_cache.h).
  */
 #ifndef WB_READ_DECODER_H
@@ -24,8 +24,8 @@ struct wb__decoder {
     uint32_t stored;
     const wb__dtype *to; /* dtype of the output of `run`: F32, or the requested dtype if the result
                             depends on it */
-    uint64_t unit;       /* elements */
-    uint64_t units;      /* in all */
+    uint64_t unit;       /* number of elements in a unit */
+    uint64_t units;      /* number of units in the tensor */
     size_t batch;        /* largest number of units per call of `run` */
     wb_status (*run)(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst);
     /* The following members are private to decoder.c. */
@@ -35,17 +35,17 @@ struct wb__decoder {
     bool native;
     const float *globals; /* global scales: one, or one per expert */
     uint64_t units_per_global;
-    wb__cached_tensor *cached;       /* the tensor if it is read whole */
-    const uint8_t *parts[WB__PARTS]; /* its parts */
+    wb__cached_tensor *cached;       /* block with all parts, if it is cached */
+    const uint8_t *parts[WB__PARTS]; /* the parts, if they are read whole */
     wb__raw_bytes files[WB__PARTS];  /* sources of the existing parts */
     uint8_t *memory;
     size_t memory_bytes;
 };
 
-/* Returns the dtype in which the decoder returns the values if the caller requests `to`. */
+/* Returns the dtype of the decoder's output if the caller requests `to`. */
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
 
-/* Returns the size of the cached copy of a tensor that is read whole; 0 for other tensors. */
+/* Returns the size in bytes of the copy of a tensor that is read whole; 0 for other tensors. */
 uint64_t wb__decoder_holds(const wb__packed *packed);
 
 /* Opens a decoder. The caller must call wb__decoder_close, also after a failure. */

@@ -6,7 +6,7 @@
 #include "read/read.h"
 #include "read/read_messages.h"
 
-/* A slice of the stack, divided into slices of the parts. */
+/* A slice of the stack, divided into slices of the parts. Each part is an expert. */
 typedef struct cut {
     const wb__expert_view *view;
     wb_axis experts; /* the first axis */
@@ -21,7 +21,7 @@ static wb_status fail_slice(wb__context *context, const char *what)
                     WB__MSG_READ_SLICE, what);
 }
 
-/* Returns true if an axis is inside its dimension. The parts check all axes but the first. */
+/* Returns true if an axis is inside its dimension. */
 static bool axis_fits(const wb_axis *axis, uint64_t dimension)
 {
     uint64_t step = axis->step < 0 ? 0 - (uint64_t)axis->step : (uint64_t)axis->step;

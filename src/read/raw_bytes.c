@@ -49,7 +49,7 @@ static wb_status find_unpacker(wb__raw_bytes *stored, uint64_t at)
     return WB_OK;
 }
 
-/* Reads the next bytes in file order. */
+/* Reads n bytes at offset `at` of the tensor, in file order. */
 static wb_status read_on(wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;

@@ -3,8 +3,8 @@
  *
  * Most tensors are stored this way. Compressed tensors are decompressed from front to back. Seeking
  * far backwards, or reading a column-major tensor by rows, reads the whole tensor into memory. The
- * decode cache keeps this state between reads (handle/decode_cache.h). The byte order within
- * numbers is unchanged.
+ * decode cache keeps streams and whole tensors between reads (handle/decode_cache.h). The byte
+ * order within numbers is unchanged.
  */
 #ifndef WB_READ_RAW_BYTES_H
 #define WB_READ_RAW_BYTES_H
@@ -30,12 +30,13 @@ void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__contex
                         size_t tensor);
 void wb__raw_bytes_close(wb__raw_bytes *stored);
 
-/* Selects file order, for callers that do not depend on the order of elements. */
+/* Selects file order instead of row-major order, for callers that do not depend on the order. */
 void wb__raw_bytes_any_order(wb__raw_bytes *stored);
 
 /*
- * Fills dst with the n bytes at offset `at`; of column-major tensors whole elements. Fails with
- * FORMAT if compressed data is damaged. The checksum is compared when the end has been read.
+ * Fills dst with the n bytes at offset `at`. For column-major tensors, `at` and n must cover whole
+ * elements. Fails with WB_ERROR_FORMAT if compressed data is damaged. The checksum is compared when
+ * the end has been read.
  */
 wb_status wb__raw_bytes_read(wb__raw_bytes *stored, uint64_t at, void *dst, size_t n);
 

@@ -1,5 +1,5 @@
 /*
- * read: the values of tensors, from a slice of an open model to bytes in memory.
+ * read: reads the values that a slice of a tensor selects into memory, decoded and converted.
  */
 #ifndef WB_READ_READ_H
 #define WB_READ_READ_H

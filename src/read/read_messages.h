@@ -1,5 +1,5 @@
 /*
- * read/read_messages.h: all messages of this module, grouped by file.
+ * read/read_messages.h: texts of the errors and findings of this module, grouped by source file.
  */
 #ifndef WB_READ_READ_MESSAGES_H
 #define WB_READ_READ_MESSAGES_H
@@ -12,8 +12,9 @@
 /* ---- expert_view.c ---- */
 
 #define WB__MSG_READ_SLICE "invalid slice: %s"
-#define WB__MSG_READ_SLICE_RANK "its rank differs from that of the tensor"
-#define WB__MSG_READ_SLICE_OUTSIDE "it extends past the end of the tensor"
+#define WB__MSG_READ_SLICE_RANK                                                                    \
+    "the number of axes differs from the number of dimensions of the tensor"
+#define WB__MSG_READ_SLICE_OUTSIDE "an axis extends past the end of the tensor"
 #define WB__MSG_READ_SLICE_FIRST "`first` is past the last element"
 
 /* ---- slice.c ---- */

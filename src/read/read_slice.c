@@ -4,8 +4,9 @@
  * large run that needs no conversion is read directly into the caller's memory. Runs consist of
  * whole units (dtype/dtype_block.h): single elements, or blocks of quantized types.
  *
- * A buffer holds the last part of the file that was read. It reads ahead in the direction of the
- * runs, unless the runs are so far apart that most bytes would be discarded.
+ * A second buffer holds the tensor bytes that were read last. Each read also fills it with the
+ * bytes that follow in the direction of the runs, unless the runs are so far apart that most of
+ * these bytes would be discarded.
  */
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"
@@ -29,12 +30,12 @@ typedef struct tensor_reader {
     uint64_t buffer_at;
     size_t buffer_bytes;
     uint8_t *stage;
-    size_t stage_capacity; /* whole units */
-    size_t staged;         /* bytes */
+    size_t stage_capacity; /* in bytes, a whole number of units */
+    size_t staged;         /* number of bytes in `stage` */
     wb__decoder *decoder;  /* NULL: the values need no decoding */
     bool swap;             /* the file is big-endian */
-    /* The runs have `run` elements each. An odometer over the outer dimensions gives their starts.
-     */
+    /* The runs have `run` elements each. Their starts follow from the indices in the outer
+     * dimensions, the last of which changes fastest. */
     uint32_t outer;      /* number of outer dimensions */
     uint64_t run;        /* elements */
     uint64_t run_stride; /* distance between the starts of neighboring runs, in bytes */
@@ -56,7 +57,7 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
 }
 
 /* Finds the longest runs: all complete last dimensions, and one contiguous range in the dimension
- * before. */
+ * before them. */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -75,8 +76,7 @@ static void plan_runs(tensor_reader *reader)
         reader->outer--;
         reader->run *= axis->count;
         if (!whole) {
-            /* All runs begin at the same index of this dimension, so it has only one position in
-             * the odometer. */
+            /* All runs begin at the same index of this dimension, so it is no outer dimension. */
             break;
         }
     }
@@ -112,8 +112,8 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
     return element;
 }
 
-/* Returns the end of the last run if there is only one. Several runs may be anywhere, so it returns
- * the end of the tensor. */
+/* Returns the end of the needed tensor bytes. If there is only one run, this is its end. Several
+ * runs may be anywhere, so the function returns the end of the tensor. */
 static uint64_t end_of_runs(const tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -145,7 +145,8 @@ static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
     return WB_OK;
 }
 
-/* Makes n tensor bytes at offset `at` available. n is at most the capacity of the buffer. */
+/* Sets *bytes to the n tensor bytes at offset `at`, and reads them into the buffer if necessary. n
+ * is at most the capacity of the buffer. */
 static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8_t **bytes)
 {
     if (at >= reader->buffer_at && at - reader->buffer_at <= reader->buffer_bytes &&
@@ -252,7 +253,7 @@ static wb_status read_runs(tensor_reader *reader)
     return WB_OK;
 }
 
-/* Reads with a buffer that is `slack` bytes larger than one request. */
+/* Reads all runs. The buffer holds up to BUFFER_BYTES bytes of the tensor, plus `slack` bytes. */
 static wb_status read_into(tensor_reader *reader, uint64_t slack)
 {
     const wb_allocator *allocator = &reader->context->allocator;

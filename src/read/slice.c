@@ -1,6 +1,6 @@
 /*
- * Slices: basic indexing as in NumPy, as start, count and step of each dimension.
- * https://numpy.org/doc/stable/user/basics.indexing.html
+ * Slices: basic indexing as in NumPy. A parsed slice has a start, a count and a step for each
+ * dimension. https://numpy.org/doc/stable/user/basics.indexing.html
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
@@ -148,7 +148,7 @@ static uint32_t count_indices(slice_text text)
     return count;
 }
 
-/* Fills in the axes. The text has at most `rank` indices. */
+/* Parses the text into one axis per dimension. The text has at most `rank` indices. */
 static wb_status parse_axes(wb__context *context, slice_text text, const uint64_t *shape,
                             uint32_t rank, wb_axis *axes)
 {
@@ -238,7 +238,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {
     uint64_t begin = 0, run = 1, stride = 1;
-    bool is_one_run = true; /* number of elements selected in the inner dimensions */
+    bool is_one_run = true; /* the selected elements of the inner dimensions are contiguous */
     if (selection->count == 0)
         return false;
     if (selection->first % unit != 0 || selection->count % unit != 0)

@@ -1,8 +1,9 @@
 /*
- * Plain values of whole bytes with rows in Hugging Face order are read and converted directly into
- * the caller's memory. All other values pass through a window, a run of decoded values in stored
- * order. If rows are permuted, the window holds whole heads, or a part of a head if WINDOW_MAX
- * requires it. Then a head is read twice, once for each half.
+ * Reads the values of a comparable. If the dtype is plain and consists of whole bytes, and the rows
+ * are stored in Hugging Face order, values are converted directly into the caller's memory. All
+ * other values pass through a window of consecutive decoded values in stored order. If rows are
+ * permuted, the window holds whole heads. If a head is larger than WINDOW_MAX, the window holds a
+ * part of it, and a head is read twice, once for each half.
  */
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"
@@ -69,7 +70,7 @@ static uint64_t window_floats(const wb__reader *reader)
     uint64_t head = head_floats(reader);
     uint64_t floats = head <= WINDOW_MIN ? WINDOW_MIN : head < WINDOW_MAX ? head : WINDOW_MAX;
     if (head > 0 && head <= WINDOW_MAX)
-        floats -= floats % head; /* rounded down to a multiple of the unit */
+        floats -= floats % head; /* rounded down to whole heads */
     if (reader->decodes && floats < reader->decoder.unit)
         floats = reader->decoder.unit;
     return floats;
@@ -78,7 +79,7 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
-    if (floats > reader->part_floats) /* the complete part, whose size is a multiple of the unit */
+    if (floats > reader->part_floats) /* the whole part, which consists of whole units */
         floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;
@@ -112,7 +113,7 @@ static wb_status decode(wb__reader *reader, uint64_t first, size_t floats)
     return WB_OK;
 }
 
-/* Fills the window with the values around a float of the current part. */
+/* Fills the window with consecutive values of the current part, including float `at`. */
 static wb_status fill_window(wb__reader *reader, uint64_t at)
 {
     uint64_t floats = window_floats(reader);

@@ -2,8 +2,8 @@
  * Compares the tensors with the config in both directions: missing tensors, tensors that loaders
  * ignore, and tensors with another shape. Loaders drop or replace such tensors silently.
  *
- * A config without sizes, or an unknown architecture, gives an info only. Findings of the same kind
- * are combined into one.
+ * If the config has no sizes or the architecture is unknown, only an info is reported. Findings of
+ * the same kind are combined into one.
  */
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
@@ -17,9 +17,9 @@ typedef struct check {
     const wb_config *config;
     const wb__names *names;
     const wb__family *family;
-    uint32_t
-        *parts; /* the parts (bit set) found in each decoder layer, then in each encoder layer */
-    uint32_t whole; /* the parts (bit set) found outside layers */
+    /* WB__NEED_* bits of the tensors found: of each decoder layer, then of each encoder layer */
+    uint32_t *parts;
+    uint32_t whole; /* WB__NEED_* bits of the tensors found outside layers */
 } check;
 
 static wb_status note(check *c, wb_severity severity, wb__finding_id id, const char *name,
@@ -93,7 +93,8 @@ static bool is_of_another_part(wb__str name)
     return false;
 }
 
-/* llama.cpp loads a scale of the output only with NVFP4. */
+/* Returns true if a tensor is the per-tensor scale of a weight other than the output. llama.cpp
+ * loads a scale of the output only with NVFP4. */
 static bool is_factor(const check *c, uint64_t number)
 {
     uint64_t weight = wb__gguf_scaled_weight(c->model, c->semantics, number);
@@ -112,8 +113,8 @@ static wb_status note_unmapped(check *c)
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
             wb__is_padding_tensor(name) || is_factor(c, i))
-            continue; /* the tensor has a canonical name, or is known, a duplicate, padding or a
-                         per-tensor scale */
+            continue; /* the tensor has a canonical name, is a duplicate of one that has, or is
+                         padding or a per-tensor scale */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;
@@ -155,7 +156,7 @@ static void collect_parts(check *c)
     }
 }
 
-/* Writes the canonical name of a tensor that a layer or the model lacks. */
+/* Writes the canonical name of the tensor that provides the bit `part` in a layer or the model. */
 static void name_of_part(const check *c, uint32_t part, bool encoder, uint32_t layer, char *out,
                          size_t capacity)
 {
@@ -186,7 +187,7 @@ static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t
     return status;
 }
 
-/* Checks one stack of layers: `have` layers exist, the config specifies `want`. */
+/* Checks the decoder or encoder layers. There are `have` layers; the config specifies `want`. */
 static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t want)
 {
     const uint32_t *parts = c->parts + (encoder ? c->names->layers : 0);
@@ -279,8 +280,8 @@ static uint64_t size_of(const wb_config *config, char letter)
     }
 }
 
-/* Returns true if the stored shape is the logical shape, which it is not for unrecognized packed
- * integers. */
+/* Returns true if the stored shape is the logical shape. It may not be for a tensor of integers,
+ * which can be packed values of an unknown encoding. */
 static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
 {
     const wb__packed *packed;

@@ -14,8 +14,8 @@
 typedef struct padding_check {
     wb__context *context;
     const wb__source *source;
-    uint64_t odd; /* number of non-zero bytes */
-    uint64_t first;
+    uint64_t odd;   /* number of non-zero bytes */
+    uint64_t first; /* file offset of the first non-zero byte */
 } padding_check;
 
 static wb_status check_gap(padding_check *check, uint64_t from, uint64_t to)
@@ -35,7 +35,8 @@ static wb_status check_gap(padding_check *check, uint64_t from, uint64_t to)
     return WB_OK;
 }
 
-/* Bytes after the last tensor are an info already, unless they are a second file. */
+/* Adds a warning if a second GGUF file follows the last tensor. For other bytes there, opening has
+ * already added an info. */
 static wb_status check_rest(padding_check *check, const wb__catalog_file *file, uint64_t at)
 {
     char begin[4];
@@ -91,7 +92,8 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
 
 /* ---- strings in arrays ---- */
 
-/* Published vocabularies contain raw bytes, so this is an info only. */
+/* Adds a finding for strings that are not valid UTF-8. It is only an info, because published
+ * vocabularies contain raw bytes. */
 static wb_status verify_strings(const wb_model *model, wb__context *context, const wb__meta *meta)
 {
     const wb__array *array = meta->value.array;

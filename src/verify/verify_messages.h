@@ -7,7 +7,8 @@
 /* ---- verify_config.c ---- */
 
 #define WB__MSG_VERIFY_NO_CONFIG "the model has no config that specifies its architecture"
-#define WB__MSG_VERIFY_ARCHITECTURE "unknown architecture: its tensors cannot be checked"
+#define WB__MSG_VERIFY_ARCHITECTURE                                                                \
+    "the architecture is unknown: the tensors of the model cannot be checked"
 #define WB__MSG_VERIFY_CONFIG_PARTIAL                                                              \
     "the config does not contain this field: tensor shapes are not checked"
 #define WB__MSG_VERIFY_TENSORS_UNKNOWN                                                             \
@@ -21,7 +22,8 @@
 #define WB__MSG_VERIFY_OF_ENCODER " of the encoder"
 #define WB__MSG_VERIFY_LAYERS_EXTRA                                                                \
     "the config specifies %llu layers%s, but the files contain layer %lu"
-#define WB__MSG_VERIFY_TENSOR_OF_LAYER_0 "layer 0 contains this tensor, but this layer does not"
+#define WB__MSG_VERIFY_TENSOR_OF_LAYER_0                                                           \
+    "layer 0 contains a tensor of this kind, but this layer does not"
 #define WB__MSG_VERIFY_RANK "the tensor has %lu dimensions instead of %zu"
 #define WB__MSG_VERIFY_SHAPE "dimension %zu is %llu, but the config requires %llu"
 #define WB__MSG_VERIFY_EXPERTS                                                                     \
@@ -29,7 +31,7 @@
 
 /* ---- verify_digests.c ---- */
 
-#define WB__MSG_VERIFY_DIGEST "the SHA-256 digest of the file differs from its name"
+#define WB__MSG_VERIFY_DIGEST "the SHA-256 digest of the file differs from the digest in its name"
 
 /* ---- verify_journals.c ---- */
 

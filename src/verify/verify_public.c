@@ -70,7 +70,7 @@ static wb_findings *new_findings(const wb_allocator *allocator)
     return findings;
 }
 
-/* Returns true if the error is a verdict about the model, not about this machine or call. */
+/* Returns true if the error is about the model, not about this machine or this call. */
 static bool is_verdict(wb_status status)
 {
     return status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT || status == WB_ERROR_UNSUPPORTED;
@@ -107,7 +107,8 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller
     return WB_OK;
 }
 
-/* Collects the findings from before opening failed, and the error. */
+/* Creates the findings of a model that could not be opened: those found before the error, and the
+ * error. */
 static wb_status refused(const wb_model *model, wb__context *context, const char *path,
                          const wb_verify_options *options, wb_findings **out)
 {

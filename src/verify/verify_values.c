@@ -15,10 +15,10 @@ typedef struct value_check {
     wb__context *context;
     const wb_verify_options *options;
     uint8_t *chunk;
-    uint64_t budget; /* remaining bytes of the budget */
-    uint64_t done;
-    uint64_t total;
-    uint64_t unread; /* bytes that were not read */
+    uint64_t budget; /* number of bytes that may still be read */
+    uint64_t done;   /* number of bytes read so far */
+    uint64_t total;  /* number of bytes that will be read */
+    uint64_t unread; /* number of bytes skipped so far, because they exceed the budget */
     wb__crc32 crc32;
 } value_check;
 
@@ -112,7 +112,8 @@ static wb_status look_at(value_check *check, wb__raw_bytes *stored, uint64_t lef
                                                                  : WB_OK;
 }
 
-/* Turns an error of one tensor into a finding, so that the other tensors are checked. */
+/* If `status` is a format error of one tensor, turns it into a finding and returns WB_OK, so that
+ * the other tensors are checked. */
 static wb_status as_finding(value_check *check, wb_status status)
 {
     wb_error error = *check->context->error;
@@ -133,8 +134,8 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     wb__raw_bytes stored;
     wb__value_counts counts = {0, 0, 0};
     /*
-     * A tensor is read whole or not at all, so that counts are meaningful. Only the first tensor is
-     * read in part if it exceeds the budget.
+     * A tensor that exceeds the budget is not read at all, so that counts refer to whole tensors.
+     * But if it is the first tensor, a part of it is read.
      */
     if (left > check->budget && check->done > 0) {
         check->unread += left;
@@ -228,7 +229,7 @@ wb_status wb__verify_refused(const wb_model *model, wb__context *context,
     const char *code = context->error->code;
     if (strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_SIZE)) == 0 ||
         strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_MISSING)) == 0)
-        return WB_OK; /* the finding of the error reports it already */
+        return WB_OK; /* the error itself says that the file is damaged */
     if (model->source_count == 0 || wb__source_bytes(model->sources[last]) > budget_of(options))
         return WB_OK;
     wb_error unused;

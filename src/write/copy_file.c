@@ -9,7 +9,7 @@
 #include "write/ollama/store.h"
 #include "write/write_messages.h"
 
-#define PIECE ((uint64_t)8 << 20) /* bytes per piece; progress is reported after each piece */
+#define PIECE ((uint64_t)8 << 20) /* piece size in bytes; progress is reported after each piece */
 #define CHUNK ((size_t)1 << 20)   /* number of bytes that one step compares or hashes */
 
 typedef struct filling {
@@ -18,7 +18,7 @@ typedef struct filling {
     wb__output *output;
     const wb__source *source;
     uint64_t left;          /* length of the output before the copy, in bytes */
-    uint64_t taken;         /* number of bytes of the output that were reused */
+    uint64_t taken;         /* number of bytes of the output that were reused so far */
     bool shared;            /* the output shares the extents of the source */
     bool hashes;            /* the output becomes an Ollama blob, whose digest is computed */
     wb__sha256 hash;        /* state of the SHA-256 digest of the output up to the current offset */

@@ -1,18 +1,22 @@
 /*
  * Resumes the partial files of a killed run (WB_WRITE_KEEP). When a run is killed, its files can
- * have partial names, final names or both. The next run recovers each kind of output:
+ * have partial names, final names or both. The next run recovers each kind of output.
  *
- *   file       written as .NAME.wb-partial, renamed to NAME when complete. No recovery is needed.
- *   set        each file is written as .NAME.wb-partial. Commit first creates the final names as
- *              hard links, the name of the anchor last, then removes the partial names. Recovery:
- *              if the final name of the anchor does not exist, the final names are removed; if it
- *              exists, the partial names are removed.
- *   directory  the files are written in .NAME.wb-partial/. Commit renames the files one by one,
- *              then the directory. Recovery: the files are renamed back to their partial names.
- *   store      the files are written as .NNNNN.wb-partial in a directory of the model in blobs/.
- *              Commit hard-links them to their blob names, writes the manifest into the directory,
- *              publishes the manifest, and removes the directory. Recovery: a file that already has
- *              a blob name is replaced by a copy, because another model may use the same blob.
+ * A single file is written as .NAME.wb-partial and renamed to NAME when it is complete. No recovery
+ * is needed.
+ *
+ * The files of a set are written as .NAME.wb-partial. Commit first creates the final names as hard
+ * links, that of the anchor last, then removes the partial names. The anchor is the index file of
+ * shards or the first part of a split. Recovery: if the final name of the anchor does not exist,
+ * the final names are removed; if it exists, the partial names are removed.
+ *
+ * The files of a directory are written in .NAME.wb-partial/. Commit renames the files one by one,
+ * then the directory. Recovery: the files are renamed back to their partial names.
+ *
+ * The files of an Ollama store are written as .NNNNN.wb-partial in a directory of the model in
+ * blobs/. Commit hard-links them to their blob names, writes the manifest into the directory,
+ * publishes the manifest, and removes the directory. Recovery: a file that already has a blob name
+ * is replaced by a copy, because another model may use the same blob.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -108,7 +112,7 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
         char *path = wb__output_path_now(&context->allocator, writer, &writer->outputs[i]);
         char *kept = path == NULL ? NULL : wb__partial_path(&context->allocator, path);
         bool failed = kept == NULL;
-        /* Usually fails, because the file does not exist. */
+        /* The rename usually fails, because there is no file with the final name. */
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
             (void)rename(path, kept);
         free_text(&context->allocator, kept);
@@ -191,9 +195,9 @@ static bool has_journal(int folder, wb__str whole)
 }
 
 /*
- * Recovers one file of a set, which can have a partial name and a final name: removes one of both
- * names, as described at the top of this file. Also removes partial files that the current plan
- * does not write. Errors are ignored, because the later rename reports them.
+ * Recovers one file of a set. If it has a partial name and a final name, removes one of them, as
+ * described at the top of this file. Also removes partial files that the current plan does not
+ * write. Errors are ignored, because the later rename reports them.
  */
 static void settle_file(const settling *s, int folder, const char *name)
 {
@@ -240,8 +244,7 @@ wb_status wb__partial_settle(wb__context *context, const wb_writer *writer)
     wb_status status = wb__directory_list(context, folder, settle_one, &s);
     free_text(&context->allocator, folder);
     if (status != WB_OK && status != WB_ERROR_MEMORY) {
-        /* The directory may be writable but not readable, so a failure to list it is not an
-         * error. */
+        /* The directory cannot be listed. It may still be writable, so this is not an error. */
         (void)wb__error_reset(context->error, context->error);
         status = WB_OK;
     }

@@ -1,20 +1,23 @@
 /*
  * write: writes models to files.
  *
- *   declare    collects metadata (meta_value.c) and tensors in memory (write_declare.c)
- *   plan       assigns tensors to files, creates all headers and computes the lengths of all files
- *              (write_plan.c); names output files and sidecar files (output_names.c)
- *   begin      checks free space and output paths (write_begin.c). Each file is created when its
- *              first bytes are written (output_file.c)
- *   put, copy  write tensor bytes at their offsets, from any thread, and record which bytes are
- *              written (write_put.c, copy_tensor.c). Bytes can be written in the background
- *              (writeback.c). Headers between tensors, with checksums, are written after the
- *              tensors (interleaved_headers.c). A single file can be copied unchanged (copy_file.c)
- *   commit     makes all files durable under temporary names, then renames them. The file that
- *              refers to the other files is renamed last. The progress callback can cancel the
- *              write until the first rename (write_commit.c)
+ * A write consists of these steps:
  *
- * After the first error of a write, all later calls return this error (see io/sink.h).
+ *   declare    collects metadata and tensors in memory (write_declare.c, meta_value.c)
+ *   plan       assigns tensors to files and names the files (write_plan.c, output_names.c)
+ *   begin      checks free space and output paths (write_begin.c)
+ *   put, copy  write tensor bytes at their offsets, from any thread (write_put.c, copy_tensor.c)
+ *   commit     makes all files durable under temporary names, then renames them (write_commit.c)
+ *
+ * The plan contains all headers and the lengths of all files. A file is created when its first
+ * bytes are written (output_file.c). The writer records which tensor bytes are written. Tensor
+ * bytes can be written in the background (writeback.c). Headers between tensors, which contain
+ * checksums, are written after the tensors (interleaved_headers.c). A single file can be copied
+ * unchanged (copy_file.c).
+ *
+ * Commit renames the file that refers to the other files last. The progress callback can cancel the
+ * write until the first rename. After the first error of a write, all later calls return this error
+ * (see io/sink.h).
  */
 #ifndef WB_WRITE_WRITE_H
 #define WB_WRITE_WRITE_H
@@ -34,8 +37,8 @@
 
 /* ---- name_map.c ---- */
 
-/* Hash map of the items of a list. Each item begins with a wb__str, which is the key of the
- * item. */
+/* Hash map from names to the items of a list. Each item begins with a wb__str, which is its
+ * name. */
 typedef struct wb__name_map {
     const wb_allocator *allocator;
     wb__hash_key key;
@@ -73,7 +76,7 @@ typedef struct wb__outgoing {
     /* Ollama: 0 for packed values or a tensor without companions, 1 for a scale, 2 for a bias, 3
      * for a global scale */
     uint8_t part;
-    bool is_expert; /* Ollama: the layer contains a group of expert tensors */
+    bool is_expert; /* Ollama: the layer is an expert group */
     uint32_t file;  /* index of the output that contains the tensor */
     uint32_t from;  /* edit: index of the tensor in the original file */
     /* number of bytes at the start of the tensor that are written without a gap */
@@ -172,8 +175,8 @@ struct wb_writer {
     /* Descriptors that hold the locks of the output directory and of folder_at; -1: not locked */
     int claims[2];
     uint64_t set; /* random number in the temporary names of the files of one set */
-    /* delete partial files if the write is not committed, because the source has changed and no
-     * later run can use them */
+    /* partial files are deleted if the write is not committed, because the source has changed and
+     * no later run can use them */
     bool forgets;
 
     pthread_mutex_t lock; /* protects all fields below, and `done` and `pieces` of the tensors */
@@ -281,8 +284,8 @@ wb_status wb__writer_check(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
-/* Opens the temporary file for `path`. The file is created in folder_at if this directory
- * exists. Error messages name `path`. */
+/* Opens the temporary file for `path`, in folder_at if that is not NULL. `kept`: the file is
+ * resumable (io/sink.h). `expected`: its planned size in bytes. Error messages name `path`. */
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink);
 

@@ -23,8 +23,9 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
 }
 
 /*
- * Returns true if `path` is the final name of a file that also has its partial name, and the set's
- * anchor does not exist. A killed run left such names, and the next run removes them.
+ * Returns true if `path` is the final name of a file that also has its partial name, and the anchor
+ * of the set does not exist (partial_files.c). A killed run left such a final name, and this run
+ * will remove it.
  */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
@@ -64,9 +65,9 @@ typedef struct content {
 } content;
 
 /*
- * Checks one entry of a directory whose replacement would remove its contents. Fails if the entry
- * is a subdirectory or a file of the source. A hard link to a file of the source counts as that
- * file.
+ * Checks one entry of a directory that will be replaced, which removes its contents. Fails if the
+ * entry is a subdirectory or a file of the source. A hard link to a file of the source counts as
+ * that file.
  */
 static wb_status check_content(void *ctx, const char *name)
 {
@@ -89,8 +90,8 @@ static wb_status check_content(void *ctx, const char *name)
     return status;
 }
 
-/* Replaces writer->folder by the target of the symbolic link, because the target directory is
- * created or replaced. The paths of the files are not changed. */
+/* If writer->folder is a symbolic link, sets it to the target of the link, because that directory
+ * is created or replaced. The paths of the files are not changed. */
 static wb_status follow_folder(wb__context *context, wb_writer *writer)
 {
     int os_error = 0;
@@ -193,7 +194,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         return status;
     uint64_t kept = wb__partial_bytes(writer);
     need -= kept < need ? kept : need;
-    /* The nearest existing directory, because the target directory may not exist yet. */
+    /* Query the nearest existing directory, because the target directory may not exist yet. */
     char *folder = wb__directory_there(&context->allocator, target);
     if (folder == NULL)
         return wb__fail_memory(context);
@@ -211,7 +212,8 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 
 /* ---- files ---- */
 
-/* Opens and locks the output directory once for all sinks, and draws the number of the set. */
+/* Opens and locks the output directory once for all sinks, and draws the random number of the
+ * set. */
 static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
     wb__hash_key key = wb__hash_key_draw();
@@ -306,8 +308,8 @@ static wb_status check_beside(wb__context *context, const wb_writer *writer)
     return status;
 }
 
-/* Reports the errors that wb__directories_make and later writes in the directory of `path` would
- * report. */
+/* Reports the errors that would occur if wb__directories_make created the directory of `path` and
+ * files were written into it. */
 static wb_status check_folders(wb__context *context, const char *path)
 {
     char *there = wb__directory_there(&context->allocator, path);

@@ -82,7 +82,7 @@
 /* ---- write_commit.c ---- */
 
 #define WB__MSG_WRITE_BYTE_MISSING "byte %llu of the tensor was not written"
-#define WB__MSG_WRITE_SYNC_FOLDER "cannot sync the folder"
+#define WB__MSG_WRITE_SYNC_FOLDER "cannot sync the folder of the output"
 #define WB__MSG_WRITE_COMMIT_STATE                                                                 \
     "wb_writer_commit must follow wb_writer_begin and may be called once"
 
@@ -103,7 +103,8 @@
 #define WB__MSG_WRITE_TENSOR_DIMENSIONS                                                            \
     "the tensor has %lu dimensions, more than the format supports"
 #define WB__MSG_WRITE_TENSOR_EXISTS "a tensor with this name was already declared"
-#define WB__MSG_WRITE_PACKING "the tensor does not exist, or the packing has no name"
+#define WB__MSG_WRITE_PACKING                                                                      \
+    "the tensor index is out of range, or the name of the packing is empty"
 
 /* ---- write_plan.c ---- */
 

@@ -20,7 +20,7 @@ wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_
         wb__output *output = &outputs[tensor->file];
         if (output->layout.tensor_count++ == 0)
             output->first = i;
-        /* The sum cannot overflow, because the layout checks it before it is used. */
+        /* This sum may overflow, but then the layout of the file fails before the sum is used. */
         output->left += tensor->out.bytes;
         writer->order[i] = &tensor->out;
     }

@@ -160,8 +160,8 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     if (is_file && output->dirty >= DIRTY_MAX) {
         output->dirty = 0;
         (void)pthread_mutex_unlock(&writer->lock);
-        /* The file stays open without the lock, because the bytes of this thread are still
-         * counted as missing, so no other thread can finish the file. */
+        /* The lock is not needed to keep the file open: the bytes of this thread still count as
+         * missing, so no other thread can finish the file. */
         wb__sink_hasten(output->sink);
         (void)pthread_mutex_lock(&writer->lock);
     }

@@ -1,9 +1,12 @@
-/* Write-back: writes tensor bytes while the caller computes the next bytes. Large pieces of a
- * large file on a local disk are written with direct I/O through io_uring. Direct I/O avoids the
- * copy to the page cache, which would take as much processor time as many encoders. The copy
- * would gain no speed, because the disk limits the speed in both cases. A piece can begin and
- * end with a partial block, which it shares with its neighbours. Partial blocks are written
- * through the page cache. Without io_uring, all bytes are written through the page cache. */
+/*
+ * Write-back: writes tensor bytes while the caller computes the next bytes.
+ *
+ * Large pieces of a large file on a local disk are written with direct I/O through io_uring. This
+ * avoids the copy to the page cache, which takes as much processor time as many encoders and is no
+ * faster, because the disk limits the speed in both cases. A piece can begin and end with a partial
+ * block, which it shares with its neighbours. Partial blocks are written through the page cache,
+ * and without io_uring all bytes are.
+ */
 #include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
@@ -18,7 +21,7 @@
 _Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
                "the public alignment is that of direct I/O");
 
-/* The write that uses a slot. */
+/* A slot, and the write that uses it. */
 typedef struct flight {
     wb__write_position place;
     uint64_t bytes;      /* total number of bytes of the write; 0: the slot is free */
@@ -36,7 +39,7 @@ struct wb_writeback {
     flight flights[];
 };
 
-/* Returns true if a file may be written with direct I/O. Files of a store and files with
+/* Returns true if a file may be written with direct I/O. Blobs of an Ollama store and files with
  * checksums may not, because they are read back. */
 static bool may_pass(const wb_writer *writer, const wb__output *output)
 {
@@ -75,8 +78,8 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
     return direct;
 }
 
-/* Starts the write of the block-aligned part through io_uring. Precondition: this part is not
- * empty. Returns false if direct I/O cannot be used. */
+/* Starts to write the block-aligned part with io_uring. Returns false if direct I/O cannot be used.
+ * Precondition: this part is not empty. */
 static bool take_off(wb_writeback *behind, flight *f, const uint8_t *bytes)
 {
     const wb__write_position *place = &f->place;

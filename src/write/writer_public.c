@@ -3,7 +3,7 @@
 #include "write/write.h"
 #include "write/write_messages.h"
 
-/* Overwrites the defaults in *options by the caller's options, after checking them. */
+/* Checks the caller's options, and copies them over the defaults in *options. */
 static wb_status begin(wb__context *context, const wb_writer_options *caller,
                        wb_writer_options *options, wb_error *error)
 {

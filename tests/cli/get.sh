@@ -108,7 +108,7 @@ get(model, "nothing", code=4, err="no tensor with this native or canonical name"
 get(model, names[0], "model.norm.weight", code=3, err="model.norm.weight")
 get(model, names[0], "--part", "0:2/2", code=4, err="AXIS:RANK/OF")
 get(model, names[0], "--part", "0:1", code=4, err="AXIS:RANK/OF")
-get(model, names[0], "--part", "5:0/2", code=4, err="no such axis")
+get(model, names[0], "--part", "5:0/2", code=4, err="does not have this axis")
 get(model, names[0], "--part", "1:0/200", code=3, err="not possible for")
 get(model, names[0], "--policy", "f64", code=4, err="f16|keep|f32|bf16")
 wb("get", model, names[0], code=4, err="-o is missing")

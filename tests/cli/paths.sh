@@ -30,7 +30,7 @@ check 0 1 diff --json --only values 'set/*-0000?-of-*' 'wh*.safetensors'
 check 0 1 export 'o?e.safetensors' @0 --dry-run --json -o x.npy
 check 0 0 get 'o?e.safetensors' byte -o x.bin
 check 4 0 convert 'set/*' all.safetensors
-grep -q 'set/\*: 3 paths match, which are not one model' err
+grep -q 'set/\*: 3 paths match, but together they are not one model' err
 [ ! -e all.safetensors ]
 cp -r set cut
 truncate -s -1 cut/model-00002-of-00002.safetensors
@@ -60,7 +60,7 @@ cp whole.safetensors two/b.safetensors
 cp -r two before
 for file in two/b.safetensors w.json; do
     check 4 1 hash 'two/*' --manifest $file --json
-    grep -q 'two/\*: 2 paths match, which are not one model' err
+    grep -q 'two/\*: 2 paths match, but together they are not one model' err
     diff -r before two
     [ ! -e w.json ]
 done

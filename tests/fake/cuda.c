@@ -1,4 +1,4 @@
-/* A fake CUDA driver: libcuda.so.1. Its device memory comes from malloc. */
+/* A fake CUDA driver (libcuda.so.1). Its device memory is allocated with malloc. */
 #include "fake.h"
 
 #include <stdbool.h>
@@ -81,7 +81,7 @@ static block *add_block(block **list, size_t bytes)
     unsigned char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (b == NULL || memory == NULL)
         abort();
-    if (list == &device_blocks) /* pinned buffers are too large and too many to fill */
+    if (list == &device_blocks) /* filling all pinned buffers would take too long */
         memset(memory, 0xA5, bytes);
     *b = (block){*list, memory, bytes};
     *list = b;
@@ -106,7 +106,7 @@ static bool remove_block(block **list, const void *memory, size_t *bytes)
     return false;
 }
 
-/* Executes the copies of a stream up to copy `number`. */
+/* Executes the queued copies of a stream up to and including copy `number`. */
 static void advance(stream *s, size_t number)
 {
     while (s->first != NULL && s->first->number <= number) {
@@ -354,8 +354,8 @@ int cuEventRecord(void *which, void *on)
     return fake_leave(code);
 }
 
-/* A failed wait also completes the copies: after a device failure nothing may write to memory
- * any more. */
+/* Completes the copies even if the call is made to fail: the caller may free the memory after a
+ * failure, so no copy may be pending then. */
 int cuEventSynchronize(void *which)
 {
     int code = fake_enter("cuEventSynchronize");

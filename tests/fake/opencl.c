@@ -1,7 +1,7 @@
 /*
- * A fake OpenCL driver: libOpenCL.so.1, with three devices: a CPU that shares host memory unless
- * `lies` is set, a discrete GPU with its own memory, and an integrated GPU that uses host memory
- * in whole pages.
+ * A fake OpenCL driver (libOpenCL.so.1) with three devices: a CPU that shares host memory unless
+ * `lies` is set, a discrete GPU with its own memory, and an integrated GPU that shares host memory
+ * in units of whole pages.
  */
 #include "fake.h"
 
@@ -45,8 +45,8 @@ typedef struct object { /* a context or a command queue */
 
 typedef struct buffer {
     unsigned uses;
-    unsigned char *memory; /* memory that kernels would see */
-    void *host;            /* the caller's host pointer */
+    unsigned char *memory; /* memory that kernels would access; equals `host` if it is shared */
+    void *host;            /* the caller's host pointer, or NULL */
     size_t bytes;
     size_t pending;
     struct buffer *part_of;
@@ -254,7 +254,7 @@ void *clCreateBuffer(void *context, uint64_t flags, size_t bytes, void *host, in
             if (b->memory == NULL)
                 abort();
             memset(b->memory, 0xA5, bytes);
-            if ((flags & 4) != 0) /* otherwise the buffer is for writing first */
+            if ((flags & 4) != 0) /* CL_MEM_READ_ONLY: the caller has already written the data */
                 memcpy(b->memory, host, bytes);
         }
         if (host != NULL && on->type == 4 && ((uintptr_t)host % 4096 != 0 || bytes % 4096 != 0))
@@ -401,7 +401,7 @@ int clFlush(void *queue)
     return fake_leave(fake_enter("clFlush"));
 }
 
-/* A failed wait also completes the commands. */
+/* Completes the commands even if the call is made to fail. */
 int clWaitForEvents(uint32_t n, void *const *events)
 {
     int code = fake_enter("clWaitForEvents");

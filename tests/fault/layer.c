@@ -55,7 +55,8 @@ static bool can_be_interrupted(layer_call call)
            call == LAYER_COPY_RANGE || call == LAYER_POLL;
 }
 
-/* Decides the outcome of a call: 0, the errno to fail with, or *cut for half a transfer. */
+/* Counts a call and selects its outcome. Returns 0 or the errno that the call must fail with. Sets
+ * *cut if only half of the bytes must be transferred. */
 static int enter(layer_call call, bool *cut)
 {
     static bool interrupted;
@@ -92,7 +93,7 @@ static int enter(layer_call call, bool *cut)
     return 0;
 }
 
-/* Returns how many of n bytes at `at` extend the file; overwritten bytes need no space. */
+/* Returns how many of n bytes at offset `at` extend the file. Only these need disk space. */
 static size_t beyond(int fd, uint64_t at, size_t n)
 {
     struct stat st;
@@ -106,7 +107,8 @@ static size_t beyond(int fd, uint64_t at, size_t n)
     return inside >= n ? 0 : n - (size_t)inside;
 }
 
-/* Returns how many of n bytes may be written. If the result is 0, *os_error is set. */
+/* Returns how many of n bytes a call may transfer. If this is 0, sets *os_error. Sets *tear if the
+ * process must end after the transfer. */
 static size_t allowed(layer_call call, int fd, uint64_t at, size_t n, bool *tear, int *os_error)
 {
     bool cut;
@@ -147,7 +149,8 @@ static uint64_t number_of(int fd)
     return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Returns the directory of a path and stores the file name. */
+/* Returns the inode number of the directory that contains `path`, and stores the file name in
+ * `name`. */
 static uint64_t place_of(int folder, const char *path, char name[96])
 {
     char parent[4096];
@@ -195,7 +198,7 @@ void op_log_free(op_log *log)
     *log = (op_log){0};
 }
 
-/* Logging must neither count nor fail. */
+/* Runs a statement of the log without counting its calls or injecting faults into them. */
 #define QUIETLY(statement)                                                                         \
     do {                                                                                           \
         bool quietly_was = layer.on;                                                               \
@@ -400,7 +403,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
     return done;
 }
 
-/* Logs a copy as a write. */
+/* Logs a copy_file_range call as a write. */
 static void note_copied(int fd, uint64_t at, size_t n)
 {
     uint8_t *bytes = layer_log == NULL ? NULL : malloc(n);
@@ -453,15 +456,15 @@ int __wrap_ftruncate64(int fd, off_t length)
     return result;
 }
 
-/* Applies the file size limit as the system does, without the signal. */
+/* Checks the file size limit as the system does, but without the signal SIGXFSZ. */
 static bool is_too_long(off_t length)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (uint64_t)length > limit.rlim_cur;
 }
 
-/* Emulates inserting and removing a range by copying: not every file system supports fallocate
- * for this. */
+/* Emulates fallocate with FALLOC_FL_INSERT_RANGE or FALLOC_FL_COLLAPSE_RANGE by copying, because
+ * not every file system supports them. */
 static int shift(int fd, bool insert, off_t at, off_t n)
 {
     struct stat st;
@@ -482,7 +485,7 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
     struct rlimit limit, none;
-    (void)getrlimit(RLIMIT_FSIZE, &limit); /* no limit applies, because existing bytes are moved */
+    (void)getrlimit(RLIMIT_FSIZE, &limit); /* lifted below: the new size was checked above */
     none = limit;
     none.rlim_cur = none.rlim_max;
     (void)setrlimit(RLIMIT_FSIZE, &none);
@@ -520,7 +523,7 @@ int __wrap_fallocate64(int fd, int mode, off_t at, off_t n)
 
 /* ---- names ---- */
 
-/* Logs a change of one or two names after it happened. */
+/* Logs a completed call that changed one or two names. */
 static int named(int result, op_kind kind, uint64_t ino, int from, const char *path, int to,
                  const char *target)
 {
@@ -748,7 +751,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* Like the two functions above, but the size is stored in front of the block. */
+/* The allocator of layer_allocator stores the size in front of each block, to check it on free. */
 #define HEAD 16
 
 static void *allocate(void *ctx, size_t n)

@@ -2,10 +2,11 @@
  * layer.h: fault injection between the library and the system.
  *
  * Every system function that the library calls is wrapped (CMakeLists.txt, --wrap). While the
- * layer is enabled, calls are numbered from 1. One call, or all calls from a number on, can fail
- * with any errno, transfer fewer bytes than requested, or end the process. All calls work on real
- * files, with two exceptions: fsync does nothing, and FALLOC_FL_INSERT_RANGE is emulated by
- * copying, so that any file system works. A second fault can be set for a second call.
+ * layer is enabled, calls are numbered from 1. A fault makes one call fail with any errno, transfer
+ * fewer bytes than requested, or end the process; a failure may extend to all later calls. Two
+ * faults can be set. All calls work on real files, with two exceptions: fsync does nothing, and
+ * FALLOC_FL_INSERT_RANGE and FALLOC_FL_COLLAPSE_RANGE are emulated by copying, so that any file
+ * system works.
  */
 #ifndef WB_FAULT_LAYER_H
 #define WB_FAULT_LAYER_H
@@ -16,7 +17,7 @@
 
 #include "weighbridge.h"
 
-/* The wrapped calls, and whether each returns or takes a file descriptor. */
+/* The wrapped calls: identifier and name for messages. */
 #define LAYER_CALLS(X)                                                                             \
     X(OPEN, "open")                                                                                \
     X(CLOSE, "close")                                                                              \
@@ -62,8 +63,8 @@ extern const char *const layer_names[LAYER_CALL_COUNT];
 typedef enum layer_kind {
     LAYER_NONE,
     LAYER_ERRNO,   /* call `at` fails with `error` */
-    LAYER_LASTING, /* call `at` and all later calls of its kind fail */
-    LAYER_FOREVER, /* call `at` and all later calls selected by `mask` fail */
+    LAYER_LASTING, /* call `at` and all later calls of the same function fail */
+    LAYER_FOREVER, /* call `at` and all later calls of the functions in `mask` fail */
     LAYER_SHORT,   /* call `at` reads or writes half of the requested bytes */
     LAYER_KILL,    /* the process ends instead of call `at` */
     LAYER_TEAR     /* call `at` writes half of its bytes, then the process ends */
@@ -80,7 +81,7 @@ typedef struct layer_fault {
 
 typedef struct layer_state {
     bool on;
-    uint64_t mask; /* which calls are counted: bits 1 << layer_call */
+    uint64_t mask; /* functions whose calls are counted and can fail: bits 1 << layer_call */
     layer_fault fault[2];
     uint64_t most; /* maximum number of bytes per read or write; 0: unlimited */
     uint64_t room; /* free bytes on the disk, if `has_room` */
@@ -88,12 +89,12 @@ typedef struct layer_state {
     bool interrupts; /* every interruptible call fails once with EINTR first */
     /* Results: */
     uint64_t calls;
-    bool happened;     /* the first fault was triggered */
-    layer_call struck; /* kind of the call in which the fault was triggered */
-    layer_call *kinds; /* kinds of the calls in their order, at most `capacity`; may be NULL */
+    bool happened;     /* a fault was triggered */
+    layer_call struck; /* function in which the first fault was triggered */
+    layer_call *kinds; /* functions of the first `capacity` calls, in order; may be NULL */
     uint64_t capacity;
-    long descriptors; /* open file descriptors */
-    long blocks;      /* allocated blocks */
+    long descriptors; /* number of open file descriptors */
+    long blocks;      /* number of allocated blocks */
     uint64_t put;     /* bytes written by pwrite */
     uint64_t copied;  /* bytes written by copy_file_range */
     bool wrong;       /* a block was freed with a wrong size, or a descriptor was closed twice */
@@ -107,14 +108,14 @@ void layer_reset(void);
 /* Returns an allocator that counts and fails as the layer is configured. */
 wb_allocator layer_allocator(void);
 
-/* ---- log of disk operations, for power.c ---- */
+/* ---- log of disk operations, for power.c (members: see struct op) ---- */
 
 typedef enum op_kind {
     OP_WRITE,    /* writes n bytes to file `ino` at offset `at` */
     OP_SIZE,     /* ftruncate to `at` bytes */
     OP_INSERT,   /* inserts n zero bytes at `at`, moving the rest of the file back */
     OP_COLLAPSE, /* removes n bytes at `at` */
-    OP_NEW,      /* creates file `ino`; an empty name: no name yet */
+    OP_NEW,      /* creates file `ino`, without a name in a directory if `name` is empty */
     OP_NEW_DIR,  /* creates directory `ino` */
     OP_LINK,     /* adds a name for `ino` */
     OP_RENAME,   /* renames `name` to `to` */
@@ -138,7 +139,7 @@ typedef struct op_log {
     size_t count, capacity;
 } op_log;
 
-/* If not NULL, operations are recorded here. The caller frees the log. */
+/* If this is not NULL, the layer records operations in it. The test frees it with op_log_free. */
 extern op_log *layer_log;
 void op_log_free(op_log *log);
 

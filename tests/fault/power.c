@@ -3,24 +3,24 @@
  *
  *   fault_power [COUNT [SEED]]
  *
- * The scenes of scenes.c run on a file system without faults, and the layer records their
- * operations. The test then simulates the disk after a power cut: every operation that no fsync
- * made durable may be lost, by one of these rules:
+ * Each scene of scenes.c runs once without faults, and the layer records its disk operations. The
+ * test then simulates states of the disk after a power cut. An operation that no fsync made durable
+ * may be lost. Which of them can be lost together depends on the rule:
  *
- *   ordered   like ext4 and xfs: names, sizes and extents reach the disk in order, so one of them
+ *   ordered   Like ext4 and xfs. Names, sizes and extents reach the disk in order, so one of them
  *             is durable only if all earlier ones are. fsync makes everything before it durable.
- *             Data blocks reach the disk in any order, unless fsynced; unwritten blocks contain
- *             zeros or old data
- *   flushed   like ordered, but other programs call fsync: names and sizes up to any point are
- *             durable while data blocks may be missing (xfs shows a missing fsync in this case,
- *             ext4 does not)
- *   loose     what POSIX guarantees: fsync makes one file or directory durable; all other
- *             operations may be lost in any combination
+ *             Data blocks reach the disk in any order, unless fsynced; blocks that did not reach
+ *             it contain zeros or old data.
+ *   flushed   Like ordered, but other programs call fsync. Names and sizes may be durable up to
+ *             any point while data blocks are missing. In this case a missing fsync causes damage
+ *             on xfs, but not on ext4.
+ *   loose     The minimum that POSIX guarantees. fsync makes one file or directory durable; all
+ *             other operations may be lost in any combination.
  *
- * A block of 4096 bytes may be torn at a boundary of 512 bytes. COUNT states (default: 1,000) are
- * drawn over all points in time and written to a real directory. The directory must contain the
- * complete old or the complete new files, after undoing an interrupted edit; after the operation
- * reported success, only the new files.
+ * A block of 4,096 bytes may be torn at a multiple of 512 bytes. The test draws COUNT states
+ * (default: 1,000) at random points of the scenes and writes each to a real directory. After an
+ * interrupted edit is undone, the directory must contain the complete old or the complete new
+ * files. If the operation had reported success before the cut, it must contain the new files.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -142,7 +142,7 @@ static void copy_disk(disk *to, const disk *from)
     }
 }
 
-/* Applies the bytes `begin` to `end` of a write. */
+/* Applies the bytes from `begin` to before `end` of a logged write. */
 static void write_part(disk *d, const op *o, size_t begin, size_t end)
 {
     inode *f = inode_of(d, o->ino);
@@ -228,7 +228,8 @@ static void load(disk *d, const char *path)
     }
 }
 
-/* Nodes that cannot be reached from the root are dropped, as fsck does. */
+/* Stores the directory `folder` of the disk at `path`. Inodes that cannot be reached from the root
+ * are dropped, as by fsck. */
 static void store(disk *d, uint64_t folder, const char *path, int depth)
 {
     for (size_t i = 0; i < d->name_count && depth < 16; i++) {
@@ -246,14 +247,14 @@ static void store(disk *d, uint64_t folder, const char *path, int depth)
     }
 }
 
-/* ---- what may be lost ---- */
+/* ---- loss of operations in a power cut ---- */
 
 static bool is_bytes(const op *o)
 {
     return o->kind == OP_WRITE;
 }
 
-/* Returns true if `sync` makes an operation durable under the rules. */
+/* Returns true if the fsync operation `sync` makes the earlier operation `o` durable. */
 static bool covers(rules r, const op *sync, const op *o)
 {
     if (blind)
@@ -267,7 +268,7 @@ static bool covers(rules r, const op *sync, const op *o)
     return of_file ? sync->ino == o->ino : sync->ino == o->folder || sync->ino == o->to_folder;
 }
 
-/* Applies a random subset of the blocks of a write, some of them torn. */
+/* Applies a random subset of the blocks of a write. Some of these blocks are torn. */
 static void write_some(disk *d, const op *o)
 {
     uint64_t how = draw(4);
@@ -295,8 +296,8 @@ static void write_some(disk *d, const op *o)
  */
 static void crash(disk *d, const op_log *log, size_t until, rules r)
 {
-    /* Names and sizes: under ORDERED and FLUSHED, all operations up to a point not before the
-     * last fsync. */
+    /* Under ORDERED and FLUSHED, changes of names and sizes are durable up to operation `point`,
+     * which is at or after the last fsync. */
     size_t point = 0;
     for (size_t i = 0; i < until; i++) {
         if (log->ops[i].kind == OP_SYNC)
@@ -304,7 +305,7 @@ static void crash(disk *d, const op_log *log, size_t until, rules r)
     }
     size_t after = (size_t)draw(until - point + 1);
     point = r == FLUSHED ? until - (size_t)draw(2) * after : point + after;
-    uint64_t mood = draw(4); /* selects how many of the operations that are not durable survive */
+    uint64_t mood = draw(4); /* 0: every write that is not durable is lost */
     for (size_t i = 0; i < until; i++) {
         const op *o = &log->ops[i];
         bool durable = false;
@@ -370,7 +371,7 @@ static bool is_sound(const scene *s, const played *p, bool must_be_new)
     tree now = p->now, old = p->old, rest = seen;
     without_temporaries(&rest);
     without_temporaries(&old);
-    /* Part files, blobs and empty directories may remain if no file refers to them as a model. */
+    /* Incomplete output may remain if the anchor (world.h) is missing or in its old state. */
     bool is_new = same(&rest, &now);
     if (!is_new && s->anchor != NULL && has(&rest, s->anchor) && s->keeps)
         is_new = within(&now, &rest);
@@ -427,7 +428,7 @@ static void learn(const scene *s, played *p)
     set_modes(&p->now);
     if (status != WB_OK)
         broken("learning", s->name);
-    /* Replayed without a cut, the simulated disk must equal the directory. */
+    /* Checks the simulation: a replay of all operations must give the contents of the directory. */
     disk d;
     copy_disk(&d, &p->before);
     for (size_t i = 0; i < p->log.count; i++)
@@ -446,7 +447,7 @@ static void learn(const scene *s, played *p)
     }
 }
 
-/* Tests one state; n selects the scene and the rules. */
+/* Tests one state of the disk after a power cut; n selects the scene and the rule. */
 static void cut(const played *all, uint64_t n)
 {
     size_t i = (size_t)(n % scene_count);
@@ -455,7 +456,7 @@ static void cut(const played *all, uint64_t n)
     disk d;
     if (scenes[i].reads)
         return;
-    /* One state in eight is a cut after success was reported. */
+    /* In one state of eight, the power cut comes after the operation reported success. */
     size_t until = draw(8) == 0 ? p->log.count : (size_t)draw(p->log.count + 1);
     copy_disk(&d, &p->before);
     crash(&d, &p->log, until, r);

@@ -1,12 +1,13 @@
 /*
- * Conversions that are interrupted during commit. At each call from the last tensor byte on, the
- * process is killed instead of the call or halfway through it, or the call fails. The next run must
- * complete the conversion with the same files, leave no other files, and write no tensor byte
- * again. For a file that is copied unchanged, all calls from its first byte on are tested, and
- * bytes that were already copied must not be written again.
+ * Interrupts conversions during commit, and checks that the next run completes them. For each call
+ * after the last tensor byte was written, one run is killed instead of the call, one is killed
+ * halfway through it, and in two the call fails. The next run must make the same files, leave no
+ * other files, and write no tensor byte again. For a file that is copied unchanged, this is done
+ * for all calls from its first byte on, and bytes that were already copied must not be written
+ * again.
  *
- *   fault_resume [STEP]  tests every STEPth case; for scenes that refuse an existing output, every
- *                        call that can be the last is tested
+ *   fault_resume [STEP]  tests every STEPth case; in scenes that refuse an existing output, also
+ *                        every case in which the process is killed instead of a call
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -24,7 +25,8 @@ static bool shares;
 
 #define PIECE 2000 /* bytes per copy call, so that a file needs several calls */
 
-/* Results of a run without faults. */
+/* Results of a run of the scene without faults: contents before and after it, counts of the layer,
+ * and the values of all_given_at and bytes_given (world.h). */
 typedef struct whole {
     tree old, now;
     uint64_t calls, given_at, put, copied, bytes;
@@ -53,8 +55,8 @@ static void set_up(const scene *s)
     layer_reset();
 }
 
-/* Returns false if nothing can be resumed: the file system shares the data of both files
- * (reflink). */
+/* Runs the scene without faults and records the results in `w`. Returns false if the file system
+ * shared the data of input and output (reflink), because then there is no copying to resume. */
 static bool learn(const scene *s, whole *w)
 {
     wb_error error;
@@ -129,7 +131,7 @@ static void attempt(const scene *s, const whole *w, layer_fault fault)
     uint64_t left = is_as_it_is(s) ? left_of(&seen, w->bytes) : 0;
     taken += left > 0;
     without_temporaries(&seen);
-    bool is_done = same(&seen, &w->now); /* the next run may then repeat the work or be rejected */
+    bool is_done = same(&seen, &w->now); /* complete: the next run may repeat the work or refuse */
     ended += is_done;
     layer_reset();
     wb_status status = run(s, &error);
@@ -161,7 +163,7 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* the last calls of the run */
+            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few of these are complete */
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);
         }

@@ -1,6 +1,6 @@
 /*
- * The scenes for fault tests: every operation by which the library writes files, and the reads
- * that these depend on.
+ * The scenes for the fault tests. They cover every operation by which the library writes files, and
+ * the reading operations that these depend on.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -33,7 +33,7 @@ static wb_status give_tensors(wb_writer *writer, wb_error *error)
     wb_status status = WB_OK;
     for (size_t i = 0; i < BYTES; i++)
         bytes[i] = (uint8_t)(i * 31 + 7);
-    /* Writes the last tensor first, each in two pieces. */
+    /* Writes the tensors in reverse order, and the second half of each before the first half. */
     for (uint64_t i = 3; i-- > 0 && status == WB_OK;) {
         size_t n = i == 0 ? 40 : i == 1 ? BYTES : 8;
         status = wb_writer_put(writer, i, n / 2, bytes + n / 2, n - n / 2, error);
@@ -214,8 +214,8 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
-/* Stops at the first progress call after all tensors are complete or, for a passthrough file,
- * before its first byte. */
+/* Progress callback. At the first report that all tensors are complete (passthrough: the report
+ * before the first byte), records the number of system calls so far and the total size. */
 static int hear(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
@@ -229,7 +229,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
 static uint64_t max_file_bytes;
 static bool replaces = true;
 
-/* Converts a model. `store` is the store of the input model; NULL: the input is a path. */
+/* Converts the model `from`, which is a name in `store` or, if `store` is NULL, a path. */
 static wb_status convert_of(const char *from, const char *store, wb_target target,
                             const char *quant, const char *to, uint32_t flags, wb_error *error)
 {
@@ -270,7 +270,7 @@ static wb_status convert_mlx(wb_error *error)
     return convert(WB_TARGET_MLX, NULL, at("out/m"), 0, error);
 }
 
-/* Keeps partial files, so that the next run resumes. */
+/* Keeps partial files if it is interrupted, so that the next run can resume. */
 static wb_status resume_gguf(wb_error *error)
 {
     return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), WB_CONVERT_RESUME, error);
@@ -309,7 +309,7 @@ static wb_status resume_store(wb_error *error)
     return convert(WB_TARGET_OLLAMA, "F16", "m", WB_CONVERT_RESUME, error);
 }
 
-/* As resume_store, but an existing model of the name must not be replaced. */
+/* Like resume_store, but refuses to replace an existing model of the same name. */
 static wb_status resume_new_store(wb_error *error)
 {
     replaces = false;
@@ -386,7 +386,7 @@ static wb_status read_snapshot(wb_error *error)
     return read_with(WB_ACCESS_SNAPSHOT, error);
 }
 
-/* Reads a stream that is buffered in memory and moved to disk above a limit. */
+/* Opens a model from a pipe. The library buffers a stream in memory, and on disk above a limit. */
 static wb_status read_stream(wb_error *error)
 {
     int ends[2];
@@ -486,7 +486,7 @@ static void old_store(void)
     put("out/store/manifests/registry.ollama.ai/library/m/latest", "{\"old\":1}", 9);
 }
 
-/* Creates a journal and half a header, as a killed edit leaves them. */
+/* Creates the journal and the half-written header of a killed edit, as saved by break_edit. */
 static void half_edit(void)
 {
     copy("in/half.gguf", "out/m.gguf");
@@ -555,7 +555,7 @@ static void need(wb_status status, const char *what, const wb_error *error)
     }
 }
 
-/* Runs an edit that is killed while it writes the header. */
+/* Runs an edit that is killed while it writes the header, and saves the files for half_edit. */
 static void break_edit(void)
 {
     static layer_call kinds[1000];

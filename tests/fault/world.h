@@ -21,7 +21,7 @@
 /* ---- files ---- */
 
 typedef struct entry {
-    char path[200]; /* path relative to the directory */
+    char path[200]; /* path relative to the directory of the snapshot */
     bool is_folder;
     uint32_t mode;
     uint64_t size, digest;
@@ -34,7 +34,7 @@ typedef struct tree {
     size_t count;
 } tree;
 
-/* Ends the program: the test itself failed, not the tested code. */
+/* Ends the program because the test itself failed, not the tested code. */
 void broken(const char *what, const char *path);
 
 /* Returns "SCRATCH/name" in a buffer that stays valid for the next 15 calls. */
@@ -48,8 +48,8 @@ void empty_folder(const char *name); /* Empties the directory; creates it if it 
 /* Takes a snapshot of a directory. */
 void look(const char *name, tree *t);
 
-bool is_temporary(
-    const char *path); /* Returns true if the file name is a temporary name of the library. */
+/* Returns true if the file name is one that the library uses for temporary files. */
+bool is_temporary(const char *path);
 bool same(const tree *a, const tree *b);
 void without_temporaries(tree *t);
 
@@ -64,24 +64,24 @@ uint64_t mix(uint64_t digest, const void *bytes, size_t n);
 
 typedef struct scene {
     const char *name;
-    void (*prepare)(void); /* fills "out", which is empty before */
+    void (*prepare)(void); /* creates the initial files in the empty directory "out" */
     wb_status (*run)(wb_error *error);
     /*
      * For output of several files that cannot appear atomically: path below "out" of the file
      * without which the other files are unused. NULL: the output appears atomically.
      */
     const char *anchor;
-    bool reads;   /* the scene only reads; `read_digest` is a digest of the bytes read */
+    bool reads;   /* the scene only reads, and sets `read_digest` to a digest of the bytes */
     bool repeats; /* a second run of the scene fails, because the output already exists */
-    bool keeps;   /* complete files stay although the anchor is missing: blobs of an Ollama store */
+    bool keeps;   /* complete files may stay without the anchor, as blobs of an Ollama store do */
 } scene;
 
 extern const scene scenes[];
 extern const size_t scene_count;
 extern uint64_t read_digest;
 
-/* For the last conversion: the number of calls after which all tensors were delivered, and
- * their size in bytes. */
+/* Of the last conversion: number of calls until all tensors were written (passthrough: until before
+ * the first byte), and size of the tensors in bytes. */
 extern uint64_t all_given_at, bytes_given;
 
 /* Creates the input files of the scenes. */

@@ -4,18 +4,18 @@
  *   fault_writers KIND [COUNT [SEED]]
  *
  * KIND is one of
- *   errno   a call fails, with each errno: only it, all later calls of its kind, or all later
- *           calls; and pairs
- *   alloc   the same for allocations
- *   kill    the process ends instead of a call or halfway through it; the next run is faulted as
- *           well
- *   short   reads and writes transfer few bytes, and calls are interrupted
- *   room    the disk is full after each number of bytes; the file size is limited
+ *   errno   A call fails with each errno: only this call, also all later calls of the same
+ *           function, or also all later calls. Then pairs of such faults.
+ *   alloc   An allocation fails: only this one, or also all later ones. Then pairs.
+ *   kill    The process ends instead of a call or halfway through it. Then pairs: one call fails,
+ *           and the process ends in a call shortly after it.
+ *   short   Reads and writes transfer few bytes, and calls are interrupted.
+ *   room    The disk becomes full after each number of bytes, or the file size is limited to it.
  *
- * COUNT is the minimum number of cases (default: 10,000), evenly distributed over all cases. After
- * every fault the complete old or the complete new files must exist; success may be reported only
- * for the new files; all temporary files must be ones that the next run removes; no descriptor and
- * no memory may leak.
+ * The test runs about COUNT cases (default: 10,000), evenly distributed over all single faults. If
+ * there are fewer single faults, it adds random pairs (errno, alloc, kill). After every fault the
+ * complete old or the complete new files must exist. Success may be reported only for the new
+ * files. The next run must remove all temporary files. No descriptor and no memory may leak.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -125,8 +125,11 @@ static wb_status go(const scene *s, wb_error *error)
     return status;
 }
 
-/* Classifies leftover files: temporary files, part files without their anchor, incomplete
- * edits. */
+/*
+ * Returns true if the directory contains the complete old or the complete new files; *is_new tells
+ * which. First undoes an incomplete edit and updates `seen`. Ignores temporary files, and files of
+ * an output whose anchor (world.h) is missing or old.
+ */
 static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
 {
     const scene *s = &scenes[t->scene];
@@ -155,7 +158,7 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
         return true;
     if (s->anchor == NULL || (has(&rest, s->anchor) && !has(&k->old, s->anchor)))
         return false;
-    /* Every file is in its old or its new state, and the anchor in its old state. */
+    /* The anchor is missing or old: every other file may be in its old or its new state. */
     static tree either, anchor;
     either = k->now;
     for (size_t i = 0; i < before.count && either.count < ENTRIES; i++)
@@ -208,7 +211,7 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
         same(&first, &k->now) || same(&first, &k->old) || (s->keeps && named.count == first.count);
     if (!clean) {
         left_over++;
-        /* Only a fault during cleanup, or a lasting one, may leave files to the next run. */
+        /* Only a lasting fault or one during cleanup may leave files that the next run removes. */
         bool may = was_killed || strstr(s->name, "resumable") != NULL || status == WB_OK ||
                    strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK ||
                    layer.struck == LAYER_RMDIR || layer.struck == LAYER_OPENDIR ||
@@ -241,7 +244,7 @@ static void attempt(const try *t)
         check_state(t, status, &error, false);
 }
 
-/* Runs in a child process, which may be killed. */
+/* Runs the scene in a child process, because the fault may kill it. */
 static void attempt_death(const try *t)
 {
     const scene *s = &scenes[t->scene];
@@ -289,7 +292,7 @@ static void learn(size_t i, uint64_t mask)
     }
 }
 
-/* Selects fault number `n`; returns false after the last. */
+/* Sets `t` to fault number `n`. Returns false if n is past the last fault. */
 typedef bool chooser(uint64_t n, try *t);
 
 static bool is_skipped(const scene *s, bool deadly)
@@ -297,7 +300,8 @@ static bool is_skipped(const scene *s, bool deadly)
     return deadly && s->reads;
 }
 
-/* Finds the scene and call of number n, with `per_call` numbers per call. */
+/* Faults are numbered by scene, then by call, with `per_call` faults for each call. Finds the scene
+ * and the call of fault n; *rest is the number of the fault within the call. */
 static bool locate(uint64_t n, uint64_t per_call, bool deadly, try *t, uint64_t *rest)
 {
     for (size_t i = 0; i < scene_count; i++) {
@@ -337,7 +341,7 @@ static bool choose_errno(uint64_t n, try *t)
     t->mask = LAYER_SYSTEM;
     t->fault[0].error = error;
     t->fault[0].kind = (layer_kind)(LAYER_ERRNO + rest / ERRORS);
-    /* Errors after which callers retry cannot be permanent. */
+    /* The library retries after these errors, so it would never end if they were permanent. */
     if (error == EINTR || error == EAGAIN || error == EEXIST)
         t->fault[0].kind = LAYER_ERRNO;
     return true;
@@ -364,7 +368,7 @@ static bool choose_kill(uint64_t n, try *t)
     return true;
 }
 
-/* Limits the bytes per call, with and without interruptions, and shortens each call once. */
+/* First shortens each call once. Then limits the bytes of all calls, with and without EINTR. */
 static bool choose_short(uint64_t n, try *t)
 {
     uint64_t rest;
@@ -401,7 +405,8 @@ static bool choose_room(uint64_t n, try *t)
     return false;
 }
 
-/* SIGXFSZ ends a process that does not block it. */
+/* Runs the scene with a limit of disk space or file size. If the library did not block SIGXFSZ, the
+ * file size limit would end this process. */
 static void attempt_room(const try *t)
 {
     struct rlimit limit, before;
@@ -429,7 +434,7 @@ typedef struct sort {
     chooser *choose;
     void (*attempt)(const try *t);
     uint64_t mask;
-    bool pairs; /* true when pairs of faults are tested, after all single faults */
+    bool pairs; /* if there are too few single faults, pairs are tested as well */
 } sort;
 
 static const sort sorts[] = {
@@ -446,7 +451,7 @@ static void run(const sort *s, uint64_t wanted)
     try t;
     while (t = (try){0}, s->choose(all, &t))
         all++;
-    /* An odd step, so that a sample contains every errno and every call. */
+    /* The step varies at random, so that the sample contains every errno and every call. */
     uint64_t step = all > wanted ? all / wanted : 1;
     for (uint64_t n = step > 1 ? draw(step) : 0; n < all; n += step - (step > 2 ? draw(2) : 0)) {
         t = (try){0};

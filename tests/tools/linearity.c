@@ -1,10 +1,10 @@
 /*
- * Opens one header of a family, for tests/check/linearity.sh, which counts the instructions of
- * wb_open_source.
+ * Makes a safetensors header of about BYTES bytes and opens it with wb_open_source, whose
+ * instructions tests/check/linearity.sh counts. A family is one kind of valid or hostile header.
  *
- *   linearity FAMILY BYTES [compatible]
- *   linearity --list          prints the families, one per line: name, and the benign family to
- *                             compare with or "-"
+ *   linearity FAMILY BYTES [compatible]   "compatible": opens with WB_OPEN_COMPATIBLE
+ *   linearity --list                      prints a line for each family: its name, and the name of
+ *                                         the valid family to compare it with, or "-"
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 
 #define ENTRY_MAX 4096
 
-/* Writes member i of n, without a comma; data_at is where its data may begin and moves on. */
+/* Writes member i of n, without a comma. *data_at is the offset at which the tensor's data may
+ * begin; the function moves it behind these data. */
 typedef int member(char *to, unsigned long i, unsigned long n, unsigned long long *data_at);
 
 static int entry(char *to, const char *name, unsigned long rows, unsigned long long begin,
@@ -42,7 +43,7 @@ static int reversed(char *to, unsigned long i, unsigned long n, unsigned long lo
     return honest(to, i, n, &(unsigned long long){(n - 1 - i) * 1000000ull});
 }
 
-/* Tensors whose offsets differ from those of their neighbours by numbers of different bit lengths. */
+/* Writes tensors in shuffled order, so that offsets of neighbours differ by many distances. */
 static int shuffled(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     unsigned long place = i * 7919 % n; /* a permutation, because n is never a multiple of 7919 */
@@ -61,7 +62,7 @@ static int own_kinds(char *to, unsigned long i, unsigned long n, unsigned long l
     return entry(to, name, rows, *at - rows * 1000, *at);
 }
 
-/* Names of 43 bytes that differ only in the middle byte. */
+/* Writes names of 43 bytes that differ only in the middle. */
 static int like_names(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     char name[80];
@@ -81,8 +82,8 @@ static int all_empty(char *to, unsigned long i, unsigned long n, unsigned long l
     return entry(to, name, 0, 0, 0);
 }
 
-/* Tensors with equal start and descending end: both sort keys are needed, and the header is
- * refused. */
+/* Writes tensors that begin at the same offset and end at descending offsets. The library must
+ * compare both offsets to sort them, and refuses the header. */
 static int nested(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     char name[80];
@@ -105,7 +106,7 @@ static int alternating_dtypes(char *to, unsigned long i, unsigned long n, unsign
         i / 20 % 1000, i, dtypes[i % 11], i % 13);
 }
 
-/* ---- the same, spelled in ways the fast reader leaves alone ---- */
+/* ---- tensors in spellings that the fast parser does not handle ---- */
 
 static int spaced(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
@@ -145,7 +146,7 @@ static int escaped(char *to, unsigned long i, unsigned long n, unsigned long lon
         i, *at - 1000000, *at);
 }
 
-/* ---- one long thing, or many small ones that are no tensors ---- */
+/* ---- one long token, or many small members that are not tensors ---- */
 
 static int metadata(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
@@ -229,7 +230,7 @@ static const struct family {
     const char *name, *honest, *before, *after;
     member *write;
     unsigned bytes; /* approximate size of a member, in bytes */
-    bool joined;    /* members are joined without commas */
+    bool joined;    /* members follow each other without commas */
 } families[] = {
     {"honest", "-", "{", "}", honest, 112, false},
     {"reversed", "honest", "{", "}", reversed, 112, false},
@@ -260,8 +261,8 @@ static const struct family {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* A source with the header only. Its size is what the tensors require, so that the header is
- * accepted. */
+/* A source that contains only the header; the rest reads as zeros. Its declared size includes the
+ * data of all tensors, so that the header is accepted. */
 typedef struct header_only {
     const char *bytes;
     size_t n;

@@ -1,10 +1,11 @@
 /*
- * Opens one GGUF header of a family, for tests/check/linearity.sh, which counts the instructions of
- * wb_open_source. Fails if memory use exceeds 8 times the size of the file plus 1 MiB.
+ * Makes a GGUF header of about BYTES bytes and opens it with wb_open_source, whose instructions
+ * tests/check/linearity.sh counts. Fails if memory use exceeds 8 times the size of the file plus
+ * 1 MiB. A family is one kind of valid or hostile header.
  *
  *   linearity_gguf FAMILY BYTES
- *   linearity_gguf --list          prints each family: name, and the benign family to compare with
- *                                  or "-"
+ *   linearity_gguf --list        prints a line for each family: its name, and the name of the valid
+ *                                family to compare it with, or "-"
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void shuffled(header *h, unsigned long i, unsigned long n)
                at_place(i * 7919 % n)); /* a permutation, because n is never a multiple of 7919 */
 }
 
-/* Overlapping tensors, which are refused after the header is read. */
+/* Writes overlapping tensors, which the library refuses after it has read the header. */
 static void overlapping(header *h, unsigned long i, unsigned long n)
 {
     (void)n;
@@ -121,7 +122,7 @@ static void alternating_types(header *h, unsigned long i, unsigned long n)
     put_tensor(h, i, (extent){256, 0, 0, types[i % 11]});
 }
 
-/* Names that differ only in some bytes in the middle. */
+/* Writes names that differ only in 6 bytes in the middle. */
 static void like_names(header *h, unsigned long i, unsigned long n)
 {
     char name[64];
@@ -131,7 +132,7 @@ static void like_names(header *h, unsigned long i, unsigned long n)
     put_named(h, name, at_place(i));
 }
 
-/* The last tensor has the name of the first. */
+/* Writes tensors of which the last has the name of the first. */
 static void twice(header *h, unsigned long i, unsigned long n)
 {
     h->data += TENSOR_BYTES;
@@ -169,7 +170,7 @@ static void key_twice(header *h, unsigned long i, unsigned long n)
     entry(h, i + 1 == n ? 0 : i, n);
 }
 
-/* Keys that cause one finding each. */
+/* Writes keys that cause one finding each. */
 static void odd_keys(header *h, unsigned long i, unsigned long n)
 {
     (void)n;
@@ -250,7 +251,8 @@ static void word(header *h, unsigned long i, unsigned long n)
     put_text(h, text, (size_t)snprintf(text, sizeof text, "word-word-%06lu", i % 1000000));
 }
 
-/* Strings whose lengths defeat the predictions of the reader. */
+/* Writes strings of zero bytes: each 8 of them look like the length of an empty string, so the
+ * reader guesses wrong positions (gguf_strings.c). */
 static void zeros(header *h, unsigned long i, unsigned long n)
 {
     static const char text[16];
@@ -303,7 +305,7 @@ static const struct family {
     void (*begin)(
         header *h,
         unsigned long
-            n); /* begins an array of n elements; NULL: the members are tensors or entries */
+            n); /* begins an array of n elements; NULL: members are tensors or metadata entries */
     member *write;
     unsigned bytes; /* approximate size of a member, in bytes */
     unsigned tensors;
@@ -356,7 +358,7 @@ static void heap_free(void *ctx, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Reads from the header, and zeros after it. */
+/* Reads bytes of the header; offsets behind the header read as zeros. */
 static wb_status read_header(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     const header *h = ctx;

@@ -1,6 +1,6 @@
 /*
- * Prints a digest of the results of every codec: random blocks decoded, and values encoded. The
- * digest must be the same for every compiler, optimization level and instruction set;
+ * Prints two digests for every codec: of random blocks that it decoded, and of values that it
+ * encoded. The digests must be the same for every compiler, optimization level and instruction set;
  * tests/check/quant_bits.sh compares them.
  */
 #include <math.h>
@@ -40,7 +40,7 @@ static uint64_t digest(uint64_t hash, const void *bytes, size_t n)
 static float values[VALUES], importance[VALUES];
 static uint8_t blocks[4 * VALUES];
 
-/* Computes a digest in which all NaNs are equal. */
+/* Computes the digest of `values`. All NaNs count as equal. */
 static uint64_t values_digest(void)
 {
     for (size_t i = 0; i < VALUES; i++) {
@@ -89,7 +89,7 @@ static uint64_t encoded(const wb__codec *codec)
     return digest(hash, blocks, bytes);
 }
 
-/* The plain dtypes that have kernels. */
+/* Prints the digests of a dtype without blocks: F16 or BF16. */
 static void plain(const wb__codec *codec)
 {
     const wb__dtype *floats = wb__dtype_get(WB_DTYPE_F32);
@@ -152,14 +152,14 @@ static void modes(const wb__mlx_type *type, int32_t dtype)
            (unsigned long long)in);
 }
 
-/* Returns false for instruction sets that this processor lacks. */
+/* Returns false if this processor lacks one of the instruction sets `features`. */
 static bool runs(uint32_t features)
 {
     return (features & ~wb__cpu_features()) == 0;
 }
 
-/* Detects instruction sets whose kernels the compiler contracted; the library disables them
- * silently. */
+/* Reports kernels in which the compiler contracted a multiplication and an addition to one rounding
+ * (FMA), because the library disables such kernels silently. */
 static void contracted_sets(void)
 {
 #define WB__KERNEL_SET(name)                                                                       \

@@ -1,5 +1,5 @@
-/* Writes a file through the sink: sink_write PATH LETTER COUNT. Exits with 0 only if the file
- * exists. */
+/* Writes a file through wb_sink: sink_write PATH LETTER COUNT. The exit status is 0 only if the
+ * file was committed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
- * Public structs of other versions of the header: every struct of core/abi.def, from the shortest
- * that is accepted to one that is 64 bytes longer than today's, each directly before a page that
- * faults and behind bytes that must stay as they are.
+ * Tests public structs of programs that were compiled with another version of the header. Passes
+ * every struct of core/abi.def in all sizes, from the smallest that is accepted to 64 bytes more
+ * than the current size. Each struct ends at an inaccessible page, and the bytes in front of it
+ * must not change.
  */
 #include "writing.h"
 
@@ -15,7 +16,7 @@
 #define CANARY_BYTE 0xC7
 #define OLD_BYTE 0xA5 /* fill byte of an output before the call */
 
-/* ---- memory that ends at a page that faults ---- */
+/* ---- memory that ends at an inaccessible page ---- */
 
 static unsigned char *page_end;
 
@@ -29,7 +30,7 @@ static void make_guard(void)
     assert_int_equal(mprotect(page_end, page, PROT_NONE), 0);
 }
 
-/* Returns memory for a struct of this size, filled with OLD_BYTE. */
+/* Returns memory for a struct of `size` bytes: its member `size` is set, the rest is OLD_BYTE. */
 static void *place(size_t size)
 {
     unsigned char *at = page_end - size;
@@ -46,7 +47,7 @@ static void check_canary(const void *placed)
         assert_int_equal(*b, CANARY_BYTE);
 }
 
-/* ---- what the calls need ---- */
+/* ---- objects that the calls use ---- */
 
 static struct fixture {
     char *folder, *a_path, *b_path, *store;
@@ -137,7 +138,7 @@ static void tear_down(void)
     scratch_remove(f.folder);
 }
 
-/* ---- outputs: fails is 1 for a call that fails ---- */
+/* ---- calls that fill a struct; they must fail if `fails` is 1 ---- */
 
 static wb_status file_at(void *s, int fails)
 {
@@ -169,11 +170,11 @@ static wb_status tensor_part(void *s, int fails)
     return wb_tensor_part(f.a, 0, fails ? 9 : 0, s, NULL);
 }
 
-/* These calls take the struct as an input. */
+/* Also passes the filled struct to wb_config_at, which takes it as an input. */
 static wb_status config_get(void *s, int fails)
 {
     wb_config_value value = {.size = sizeof value};
-    if (fails) /* without memory is the only way in which wb_config_get fails */
+    if (fails) /* wb_config_get fails only if memory is exhausted */
         return WB_ERROR_MEMORY;
     wb_status status = wb_config_get(f.a, s, NULL);
     if (status == WB_OK)
@@ -229,7 +230,7 @@ static wb_status mlx_measure(void *s, int fails)
     return wb_mlx_measure(&type, WB_DTYPE_F32, 1, 32, s, NULL);
 }
 
-/* provider_get fills this struct; the following functions read it. */
+/* wb_provider_get fills the struct; download and release take it as an input. */
 static wb_status provider_get(void *s, int fails)
 {
     wb_buffer *buffer = s;
@@ -377,7 +378,7 @@ static void check_output(const struct output *row, size_t size, const unsigned c
     check_zero(s, both, size);
     s = place(size);
     if (row->call(s, 1) == WB_ERROR_MEMORY)
-        return; /* this call fails only without memory, so there is nothing to check */
+        return; /* the call fails only if memory is exhausted, so there is nothing to check */
     check_canary(s);
     assert_int_equal(wb__size_of(s), size);
     check_zero(s, sizeof size, size);
@@ -409,7 +410,7 @@ static void outputs_of_other_sizes(void **state)
     }
 }
 
-/* A size that sizeof can never have means that the caller did not initialize the struct. */
+/* Tests sizes that no version of a struct can have: the caller did not initialize the struct. */
 static void outputs_of_no_size(void **state)
 {
     static const size_t sizes[] = {
@@ -539,7 +540,7 @@ static wb_status mlx_buffers(const void *s)
     return wb_mlx_quantize(&affine, WB_DTYPE_F32, f.values, 1, 32, s, NULL, NULL);
 }
 
-/* If scales and biases are missing, their dtype members are 0, which is F32. */
+/* A struct that ends before `scales_dtype` and `biases_dtype` selects 0 for both, which is F32. */
 static wb_status mlx_parts(const void *s)
 {
     float out[32];
@@ -662,7 +663,8 @@ static wb_status convert_policy(const void *s)
     return status;
 }
 
-/* The templates set only members up to `least`, so a shorter struct has the same meaning. */
+/* The template of each struct. Members after `least` (core/abi.def) are zero or do not change the
+ * status, so that a shorter struct must give the same status. */
 static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .safetensors_header = 1000,
                                    .gguf_header = 1000,
@@ -805,7 +807,7 @@ static void refusals_say_why(void **state)
     assert_non_null(strstr(error.message, "wb_open_options.size is 3"));
 }
 
-/* ---- arrays of structs: the step is the caller's size ---- */
+/* ---- arrays of structs: elements are as far apart as the caller's size says ---- */
 
 static void arrays_of_other_sizes(void **state)
 {
@@ -825,7 +827,7 @@ static void arrays_of_other_sizes(void **state)
         assert_int_equal(wb_edit_file(f.a_path, edits, 3, &dry, NULL, NULL), WB_ERROR_ARGUMENT);
         if (size < today)
             continue;
-        /* Values in an array of arrays. */
+        /* The elements of an array of arrays are structs as well. */
         static const int64_t numbers[] = {1, 2};
         const size_t bytes = sizeof(wb_value) + (size - today);
         const wb_value inner = {.size = bytes,
@@ -846,7 +848,7 @@ static void arrays_of_other_sizes(void **state)
     }
 }
 
-/* ---- structs that the library makes ---- */
+/* ---- structs whose `size` the library sets ---- */
 
 static int see_entry(void *ctx, const wb_store_entry *entry)
 {
@@ -921,7 +923,8 @@ static void every_struct_has_a_test(void **state)
 
 int main(void)
 {
-    /* Uses no OpenCL driver: loading one makes valgrind report reads of the dynamic linker. */
+    /* Hides the OpenCL drivers, because valgrind reports errors in the dynamic linker if it loads
+     * one. */
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_struct_has_a_test), cmocka_unit_test(outputs_of_other_sizes),

@@ -1,6 +1,6 @@
 /*
- * Public functions called with invalid or missing arguments; limits; listing all names; metadata;
- * the executor; findings of verify about values.
+ * Tests public functions with invalid and missing arguments, the limits, the list of all names,
+ * metadata, the executor, and the findings of wb_verify_model about values.
  */
 #include "support.h"
 
@@ -98,7 +98,7 @@ static void limits_hold(void **state)
     wb_limits_default(&limits);
     assert_int_equal(limits.size, sizeof limits);
     assert_int_equal(limits.safetensors_header, 100000000);
-    limits.rank = 3; /* padded, so that the fast reader reads this header too */
+    limits.rank = 3; /* rank_3 is padded so that the fast parser also reads it */
     wb_close(open_text(rank_3, 1, &bytes, &options));
     free(bytes);
     limits.rank = 2;
@@ -113,7 +113,7 @@ static void limits_hold(void **state)
     limits.safetensors_header--;
     assert_int_equal(refuse_text(rank_3, 1, &options, &error), WB_ERROR_LIMIT);
     assert_string_equal(error.code, "safetensors-header-too-large");
-    limits.safetensors_header = UINT64_MAX; /* clamped to 2^32 - 1 */
+    limits.safetensors_header = UINT64_MAX; /* the library clamps it to 2^32 - 1 */
     unsigned char announced[16] = "????????{\"a\":{}";
     wb_model *model;
     put_length(announced, UINT64_C(1) << 32);
@@ -206,7 +206,8 @@ static void answers_about_metadata(void **state)
     free(bytes);
 }
 
-/* Open options contain a struct that is copied; serial calls do not use it. */
+/* The library copies the executor of the open options, so the caller may free it after opening.
+ * Serial calls do not use the executor. */
 static unsigned bodies;
 
 static void run_backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)

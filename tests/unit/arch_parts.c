@@ -1,6 +1,6 @@
 /*
- * The parts of arch/ on their own: packing and sizes from a config, head row permutation, string
- * lists, name patterns, and completeness of every family.
+ * Tests parts of arch/ on their own: quantization and sizes that a config.json declares, the row
+ * permutation of attention heads, string arrays, name patterns, and the tables of all families.
  */
 #include "support.h"
 
@@ -109,7 +109,7 @@ static void sizes_said(void **state)
     }
 }
 
-/* Parses every list of sizes and modules while allocations fail. */
+/* Reads quantization settings with lists of sizes and modules, while each allocation fails once. */
 static void packing_without_memory(void **state)
 {
     (void)state;
@@ -221,14 +221,14 @@ static void texts_beyond_all_memory(void **state)
     assert_true(wb__strings_reserve(&strings, 100, 20));
     size_t calls = memory.calls;
     assert_true(calls > 0);
-    /* A reserve hint that cannot be met is ignored and allocates nothing. */
+    /* A request to reserve too much memory is ignored and allocates nothing. */
     assert_true(wb__strings_reserve(&strings, 1, SIZE_MAX));
     assert_true(wb__strings_reserve(&strings, SIZE_MAX, 20));
     assert_true(wb__strings_reserve(&strings, UINT32_MAX, 1));
     assert_true(wb__strings_add(&strings, WB__STR("a")));
     assert_true(wb__strings_reserve(&strings, SIZE_MAX - WB__STRINGS_HEAD, 1));
     assert_int_equal(memory.calls, calls);
-    /* Sizes beyond the offset range are rejected, even if the allocator could provide them. */
+    /* A size that the 32-bit offsets cannot represent is refused without calling the allocator. */
     assert_null(wb__strings_append(&strings, UINT32_MAX - 2 * WB__STRINGS_HEAD));
     assert_null(wb__strings_append(&strings, SIZE_MAX));
     assert_int_equal(memory.calls, calls);
@@ -286,7 +286,7 @@ static void families_are_complete(void **state)
         assert_ptr_equal(wb__family_by_model_type(first), family);
         assert_non_null(family->activation);
         assert_non_null(family->defaults);
-        static wb__rule_table table; /* the table can hold all spellings */
+        static wb__rule_table table; /* must have room for all spellings of the family */
         wb__rule_table_make(&table, family);
         assert_true(table.count < WB__SPELLINGS_MAX);
     }

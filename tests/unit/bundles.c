@@ -1,7 +1,7 @@
 /*
- * Multi-file models: directories with and without an index, complete, incomplete, with a stale
- * index, with extra files. Any shard opens its set. Names in an index never refer outside the
- * directory.
+ * Tests models of several files: directories with and without an index, incomplete models, a stale
+ * index, and extra files. Opening any shard must open all shards of the model. A file name in an
+ * index must never refer to a file outside the directory.
  */
 #include "support.h"
 
@@ -64,7 +64,8 @@ static void put_index(const char *map)
     free(text);
 }
 
-/* Opens the directory or a file in it; the findings of opening must be `codes`, in this order. */
+/* Opens file `name` of the directory (NULL: the directory itself). The model must have `tensors`
+ * tensors, and opening must give the findings `codes`, in this order. */
 static wb_model *opens(const char *name, uint64_t tensors, const char *codes)
 {
     char *path = name == NULL ? text_of("%s", folder) : in(name);
@@ -92,7 +93,7 @@ static void opens_and_closes(const char *name, uint64_t tensors, const char *cod
     wb_close(opens(name, tensors, codes));
 }
 
-/* Checks that opening fails with this code and offset; `says` is a part of the message. */
+/* Checks that opening fails with this code and offset, and that the message contains `says`. */
 static void refuses(const char *name, wb_status status, const char *code, uint64_t offset,
                     const char *says)
 {
@@ -115,7 +116,7 @@ static void whole_sets(void **state)
     put_index(MAP_3);
     put_text("config.json", "{}");
     opens_and_closes(NULL, 3, "");
-    wb_model *model = opens(SHARD(2), 3, ""); /* any shard opens its set */
+    wb_model *model = opens(SHARD(2), 3, ""); /* opening one shard opens all */
     wb_tensor tensor = {.size = sizeof tensor};
     uint64_t i;
     assert_int_equal(wb_tensor_find(model, "t3", SIZE_MAX, &i), WB_OK);
@@ -170,9 +171,8 @@ static void missing_shards(void **state)
         refuses(SHARD(3), WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET, SHARD(2));
     }
     start_case();
-    put_tensor(
-        "model-00001-of-04000.safetensors",
-        "t"); /* the test ends only if the 3,999 missing shards are not looked up one by one */
+    put_tensor("model-00001-of-04000.safetensors",
+               "t"); /* the missing shards must be counted without looking up each of them */
     refuses(
         NULL, WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET,
         "3999 of the model's files are missing; the first one is model-00002-of-04000.safetensors");
@@ -281,8 +281,7 @@ static void odd_but_sound_indices(void **state)
     }
 }
 
-/* An index is untrusted: a file that it names must be in its directory, otherwise opening
- * fails. */
+/* An index is untrusted: opening must fail if it names a file outside its directory. */
 static void escapes(void **state)
 {
     (void)state;
@@ -300,7 +299,8 @@ static void escapes(void **state)
     }
 }
 
-/* Symbolic links in the directory are followed: the user created them, and caches use them. */
+/* Symbolic links in the directory are followed: the user created them, and download caches
+ * consist of them. */
 static void links(void **state)
 {
     (void)state;
@@ -354,7 +354,8 @@ static void limits(void **state)
     assert_string_equal(error.code, "index-json");
 }
 
-/* More files than are kept open at a time: still readable, and rejected if they change. */
+/* A model may have more files than the library keeps open at a time. All must be readable, and a
+ * file that was replaced must be refused. */
 static void many_shards(void **state)
 {
     (void)state;
@@ -381,7 +382,7 @@ static void many_shards(void **state)
     wb_close(model);
 }
 
-/* Lists the files of a model, opened by any of its names. */
+/* Tests wb_model_reads: which paths are files of the model, including other hard links to them. */
 static void what_is_read(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * The tensor catalog: lookup of names of all kinds under every hash function; repeated names;
- * tensor kinds; many files; metadata.
+ * Tests the tensor catalog: lookup of all sorts of names with every hash function, repeated names,
+ * tensor kinds (dtype and shape), models of many files, and metadata.
  */
 #include "support.h"
 
@@ -72,7 +72,7 @@ static wb_status end_file(fixture *f)
     return wb__catalog_end_file(&f->model, &f->context, repeated, f);
 }
 
-/* Returns name i: short, long, equal to another in all but one byte, or containing NUL. */
+/* Returns name i. Names are short or long; some contain NUL, and many differ in few bytes only. */
 static wb__str name_of(size_t i, char out[400])
 {
     size_t n = i % 7 == 0 ? i % 300 : 4 + i % 70;
@@ -83,7 +83,7 @@ static wb__str name_of(size_t i, char out[400])
     out[at] = (char)i;
     out[at + 1] = (char)(i >> 8);
     out[at + 2] = (char)(i >> 16);
-    out[at + 3] = (char)at; /* makes the names distinct */
+    out[at + 3] = (char)at; /* makes all names distinct */
     return (wb__str){out, n};
 }
 
@@ -118,7 +118,7 @@ static void finds_names(void **state)
     }
 }
 
-/* The hash depends only on the bytes of the name; bytes around it may not be readable. */
+/* The hash must depend only on the bytes of the name, and must not read bytes around it. */
 static void hashes_names_alone(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void joins_files(void **state)
         }
     }
     begin_file(&f, "last", 1, 310);
-    add(&f, name_of(5, text), 0); /* a name that an earlier file contains */
+    add(&f, name_of(5, text), 0); /* an earlier file contains this name too */
     assert_int_equal(end_file(&f), WB_ERROR_FORMAT);
     assert_string_equal(f.error.code, "tensor-in-two-files");
     assert_int_equal(f.told_count, 0);
@@ -291,7 +291,7 @@ static void keeps_metadata(void **state)
     assert_int_equal(
         wb__catalog_add_string(&f.model, &f.context, WB__STR("key7"), (wb__str){"x\0y", 3}, &twice),
         WB_OK);
-    assert_true(twice); /* the later value wins */
+    assert_true(twice); /* the later value replaces the earlier one */
     assert_true(
         wb__str_equal(wb__meta_text(&f.model, wb__catalog_find_meta(&f.model, WB__STR("key7"))),
                       (wb__str){"x\0y", 3}));
@@ -301,7 +301,7 @@ static void keeps_metadata(void **state)
     assert_int_equal(
         wb__catalog_add_string(&f.model, &f.context, WB__STR("key8"), WB__STR("other"), &twice),
         WB_OK);
-    assert_false(twice); /* the first file's value wins, with a finding */
+    assert_false(twice); /* the value of the first file stays, with a finding */
     assert_int_equal(f.findings.count, 1);
     assert_string_equal(f.findings.list[0].code, "metadata-conflict");
     assert_int_equal(

@@ -1,8 +1,8 @@
 /*
- * Files that another program changes while they are open: truncated, overwritten, replaced,
- * removed; with each access mode and each operation on the model. Missing bytes give an error
- * with their location; data copied to memory stays valid; wb_model_check reports the change; and
- * if a mapping faults, the model recognizes the address as its own.
+ * Tests files that another program truncates, overwrites, replaces or removes while they are open,
+ * with each access mode and each operation on the model. Reading missing bytes must give an error
+ * that names the file. Data copied to memory must stay valid. wb_model_check must report the
+ * change. If an access to a mapping faults, wb_owns_address must recognize the address.
  */
 #include "support.h"
 
@@ -57,7 +57,7 @@ static void overwrite(void)
                          EACH);
     const struct timespec times[2] = {
         {1, 0},
-        {1, 0}}; /* an old time stamp, because the clock may be too coarse to show a change */
+        {1, 0}}; /* an old modification time: with a coarse clock, the new one could be the same */
     assert_int_equal(futimens(fd, times), 0);
     assert_int_equal(close(fd), 0);
 }
@@ -129,7 +129,7 @@ static wb_status load_directly(const wb_model *model, wb_error *error)
     return load_by(model, WB_IO_DIRECT, error);
 }
 
-/* Gets the tensor in a separate buffer. */
+/* Gets the tensor from a provider, in a buffer that does not share memory with the model. */
 static wb_status provide_it(const wb_model *model, wb_error *error)
 {
     wb_host_options options = {.size = sizeof options, .flags = WB_HOST_COPY};
@@ -148,7 +148,7 @@ static wb_status provide_it(const wb_model *model, wb_error *error)
 static const struct {
     const char *name;
     wb_status (*use)(const wb_model *model, wb_error *error);
-    bool minds; /* the operation fails if the file has changed */
+    bool minds; /* the operation fails after any change of the file */
 } uses[] = {{"verify", verify_it, false},
             {"hash", hash_it, true},
             {"load", load_it, false},
@@ -158,8 +158,8 @@ static const struct {
 static const struct {
     const char *name;
     void (*change)(void);
-    bool cuts;     /* the change removes bytes */
-    bool in_place; /* later reads return the new bytes */
+    bool cuts;     /* the change removes bytes of the open file */
+    bool in_place; /* the change is to the open file, so later reads return the new bytes */
 } changes[] = {{"shortened", shorten, true, true},
                {"overwritten", overwrite, false, true},
                {"replaced", replace, false, false},
@@ -199,7 +199,7 @@ static void used_afterwards(void **state)
     }
 }
 
-/* Reads use the file, not the mapping, in every access mode, so they cannot fault. */
+/* wb_tensor_read uses the file in every access mode, never the mapping, so it cannot fault. */
 static void read_afterwards(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void read_afterwards(void **state)
     }
 }
 
-/* A truncated file cannot be opened again in any mode. */
+/* A truncated file cannot be opened in any access mode. */
 static void opened_afterwards(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void mapped_afterwards(void **state)
     assert_int_equal(sigaction(SIGBUS, &action, &before), 0);
     bool faulted = sigsetjmp(back, 1) != 0;
     if (!faulted)
-        (void)bytes[EACH - 1]; /* this page no longer exists */
+        (void)bytes[EACH - 1]; /* the file no longer has a page at this address */
     assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
     assert_true(faulted);
     assert_int_equal(wb_owns_address(model, fault_at), 1);

@@ -1,4 +1,4 @@
-/* core/checked.h at the limits of its types. */
+/* Tests the arithmetic of core/checked.h at the limits of its integer types. */
 #include "core/checked.h"
 
 #include "unit.h"

@@ -1,4 +1,5 @@
-/* Vectors near codes that are not points of a codebook, compared with an exhaustive search. */
+/* Tests the lists of points near the codes that are not points of a codebook, by comparison with an
+ * exhaustive search. quant/scalar/codebooks.h defines point, code and cell. */
 #include "quant/scalar/codebooks.h"
 
 #include "unit.h"
@@ -7,7 +8,7 @@ static const struct {
     const uint16_t *codes;
     size_t count;
     unsigned bits, levels, shells;
-    size_t near; /* number of codes that have a cell */
+    size_t near; /* total length of the lists of nearest points */
 } books[WB__CODEBOOKS] = {
     [WB__CODEBOOK_IQ2_XXS] = {wb__codes_iq2_xxs, 256, 2, 3, 2, 113157},
     [WB__CODEBOOK_IQ2_XS] = {wb__codes_iq2_xs, 512, 2, 3, 2, 181721},
@@ -27,7 +28,8 @@ static unsigned distance(unsigned a, unsigned b, unsigned bits)
     return sum;
 }
 
-/* Checks that the cell holds the points within the smallest distances, in order of distance. */
+/* Checks that the cell of `code` lists the points at the `shells` smallest distances from it, in
+ * order of distance. */
 static void check_cell(int id, const wb__codebook *book, unsigned code)
 {
     uint32_t cell = book->cells[code];

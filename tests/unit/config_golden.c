@@ -1,7 +1,7 @@
 /*
- * arch/model_config.h: the config.json of published models of every family. Expected values are
- * those published by their makers; the strings contain the keys of the original file that this
- * library reads.
+ * Tests arch/model_config.h with the config.json of published models of every family. The makers of
+ * the models published the expected values. The JSON strings contain only those keys of the
+ * original files that this library reads.
  */
 #include "arch/model_config.h"
 
@@ -287,7 +287,8 @@ typedef struct opened {
     wb_config config;
 } opened;
 
-/* Opens a model without tensors: values come from the file or are the family's defaults. */
+/* Makes the config of a model without tensors: every value is from the JSON text or is the family's
+ * default. */
 static void make(opened *o, const char *json)
 {
     wb__facts facts = {.key_value = NULL};
@@ -379,7 +380,7 @@ static void tells_where_from(void **state)
     assert_string_equal(o.config.architecture, "of tomorrow");
     assert_int_equal(o.config.dim, 7);
     wb__tree_free(&o.tree);
-    /* The window in the notation of transformers 5. */
+    /* The sliding window in the notation of transformers 5. */
     make(&o, "{\"model_type\":\"gemma3_text\",\"sliding_window\":512,\"layer_types\":"
              "[\"sliding_attention\",\"sliding_attention\",\"full_attention\"],"
              "\"rope_parameters\":{\"full_attention\":{\"rope_theta\":7.0},"
@@ -405,7 +406,7 @@ static void shortens_floats(void **state)
     }
     assert_true(wb__shortest_of_float(0) == 0);
     uint32_t bits = 12345;
-    for (int i = 0; i < 2000; i++) { /* any float survives writing and reading */
+    for (int i = 0; i < 2000; i++) { /* the result for any float must round to the same float */
         float f;
         bits = bits * 1664525u + 1013904223u;
         memcpy(&f, &bits, sizeof f);

@@ -1,4 +1,4 @@
-/* core/context.h: errors, findings, deviations; also core/endian.h. */
+/* Tests core/context.h (errors, findings, deviations) and core/endian.h. */
 #include "support.h"
 
 #include "core/core.h"
@@ -113,7 +113,7 @@ static void deviates(void **state)
     end(&f);
 }
 
-/* A thousand findings are stored, plus the one that caused a later error. */
+/* At most 1,000 findings are stored. The finding of an error is stored in addition. */
 static void keeps_a_bounded_list(void **state)
 {
     (void)state;

@@ -14,8 +14,8 @@ static inline wb_model *open_model(const char *path)
     return model;
 }
 
-/* Plans and runs a conversion and returns its handle. The caller releases the conversion and
- * the result. */
+/* Plans and runs a conversion, and returns its handle. The caller frees the handle and removes the
+ * output. */
 static inline wb_conversion *convert_open(wb_model *model, wb_target target,
                                           const wb_convert_policy *policy, const char *to)
 {
@@ -45,8 +45,8 @@ static inline void *bytes_of(const wb_model *model, uint64_t index, uint64_t *by
     return read;
 }
 
-/* Checks that `made` contains tensor i of `twin`, or each part of a packed tensor, byte for
- * byte. */
+/* Checks that `made` contains tensor i of `twin` byte for byte. Compares a packed tensor part by
+ * part. */
 static inline void compare_tensor(const wb_model *made, const wb_model *twin, uint64_t i,
                                   const char *what)
 {

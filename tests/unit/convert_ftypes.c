@@ -1,8 +1,8 @@
 /*
- * The type of every tensor for every llama.cpp file type: data/mixes.tsv contains the choices of
- * llama_model_quantize (ggml 0.25) for eleven models whose weights are zero. The test builds the
- * same models. A line lists, for a model, a file type and a kind of tensor, the types and the
- * layers that have them.
+ * Tests the type that each llama.cpp file type chooses for each tensor. data/mixes.tsv contains the
+ * choices of llama_model_quantize (ggml 0.25) for eleven synthetic models, which the test describes
+ * as well. Each line is for one model, one file type and one kind of tensor; it lists the chosen
+ * types, each with the layers in which it is chosen.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,7 @@ static const synthetic models[] = {
 #define KINDS 12
 #define MAX_LAYERS 80
 
-/* Types chosen for a kind of tensor, per layer; for tensors outside layers only the first
- * entry is used. */
+/* Types chosen for a kind of tensor, indexed by layer. A tensor outside the layers uses entry 0. */
 typedef struct chosen {
     char kind[40];
     int32_t dtypes[MAX_LAYERS];
@@ -50,7 +49,7 @@ typedef struct chosen {
 typedef struct answer {
     chosen list[KINDS];
     size_t count;
-    bool failed; /* no type fits a tensor */
+    bool failed; /* no type could be chosen for some tensor */
 } answer;
 
 static void choose(wb__recipe *mix, const synthetic *model, const char *kind, int layer,
@@ -78,7 +77,7 @@ static void choose(wb__recipe *mix, const synthetic *model, const char *kind, in
     out->list[i].dtypes[layer < 0 ? 0 : layer] = choice.dtype;
 }
 
-/* Chooses a type for every tensor, in name order. */
+/* Chooses a type for every tensor, in order of names. If `out` is NULL, only counts the tensors. */
 static void walk(const synthetic *model, wb__recipe *mix, answer *out)
 {
     static const char *const outside[] = {"output.weight", "token_embd.weight"};
@@ -105,7 +104,7 @@ static void walk(const synthetic *model, wb__recipe *mix, answer *out)
     }
 }
 
-/* Returns true if a list such as "q6_K[0-3,6]; q4_K[4-5]" gives the layer that type. */
+/* Returns true if a list such as "q6_K[0-3,6]; q4_K[4-5]" has the type `dtype` for the layer. */
 static bool says(const char *types, unsigned layer, const char *dtype)
 {
     for (const char *at = types; *at != '\0';) {
@@ -216,7 +215,7 @@ static void names(void **state)
     assert_null(wb__file_type_named(WB__STR("Q4_K")));
     assert_null(wb__file_type_named(WB__STR("")));
     assert_int_equal(wb__file_type_of(WB_DTYPE_F16)->number, 1);
-    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* IQ2_S as a file type has another base type */
+    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* the file type IQ2_S has another base type */
     assert_null(wb__file_type_of(-5));
 }
 

@@ -1,7 +1,7 @@
 /*
- * Model directories to GGUF: converting data/twins/NAME of each family must give
- * data/twins/NAME.gguf, which another program wrote by llama.cpp's rules (tools/make_twins.py):
- * every tensor byte for byte, and every key-value pair.
+ * Tests the conversion of model directories to GGUF. Converting data/twins/NAME of each family must
+ * give every tensor (byte for byte) and every key-value pair of data/twins/NAME.gguf, which
+ * another program wrote by llama.cpp's rules (tools/make_twins.py).
  */
 #include "convert.h"
 
@@ -30,7 +30,7 @@ static void compare_arrays(const wb_model *made, const wb_model *twin, const wb_
         assert_memory_equal(a.data, b.data, (size_t)a.count * a.bits / 8);
 }
 
-/* Returns the value of a key as a string. */
+/* Returns the type and the value of a key as text. */
 static char *value_of(const wb_model *model, const wb_meta *meta)
 {
     const char *text;

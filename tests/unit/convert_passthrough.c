@@ -1,5 +1,5 @@
-/* A GGUF file copied unchanged into a store and out of one: killed, cancelled, damaged,
- * changed, and the next run. */
+/* Tests copying a GGUF file unchanged into and out of an Ollama store. Kills and cancels runs,
+ * damages partial files, and changes the source. The next run must then complete the copy. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -14,13 +14,13 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-#define ROWS 5000 /* number of rows of 1024 numbers, so that the file has three pieces of 8 MiB */
+#define ROWS 5000 /* of 1,024 numbers, so that copying takes three steps of at most 8 MiB */
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
 #define IN_STORE "blobs/.registry.ollama.ai+library+m+latest.wb-partial"
 
 static char *scratch;
 
-/* Direction of the copy: input, output, partial file, and journal. */
+/* A direction of the copy, with its files. */
 typedef struct way {
     const char *name;
     wb_target target;
@@ -45,7 +45,7 @@ static char *below_out(const char *name)
     return text_of("%s/out/%s", scratch, name);
 }
 
-static void run_command(char *command) /* Takes ownership of the command. */
+static void run_command(char *command) /* frees the command */
 {
     if (system(command) != 0)
         fail_msg("%s\n", command);
@@ -82,7 +82,7 @@ static void make_source(uint64_t seed)
 /* ---- a run ---- */
 
 typedef struct ending {
-    int reports;           /* number of the progress report at which the run ends; -1: never */
+    int reports;           /* index of the progress report at which the run ends; -1: never */
     bool kills;            /* kills the process; otherwise cancels */
     const char *never;     /* a file that must not exist during a report */
     void (*happens)(void); /* called at the report instead of ending the run; NULL: none */
@@ -207,7 +207,7 @@ static void expect_nothing(void)
                         scratch, scratch));
 }
 
-/* Checks that the result equals the file and that no other files exist. */
+/* Checks that the output equals the source file and that no other files exist. */
 static void expect_result(const way *w)
 {
     run_command(text_of("! find %s/out -name '.*' -mindepth 1 | grep .", scratch));
@@ -220,8 +220,8 @@ static void expect_result(const way *w)
                             scratch, scratch));
 }
 
-/* Returns the bytes written by this process so far, as reported by the system; 0 if
- * unavailable. */
+/* Returns the number of bytes that this process has written, as reported by the system; 0 if the
+ * system does not report it. */
 static uint64_t written(void)
 {
     char line[128];
@@ -236,7 +236,8 @@ static uint64_t written(void)
     return bytes;
 }
 
-/* The next run reuses the partial file and writes only the rest. */
+/* Checks that the next run completes the copy. If `resumes`, it must reuse the partial file and
+ * write only the rest. */
 static void finish(const way *w, bool resumes)
 {
     bool resumed;
@@ -263,7 +264,8 @@ static void killed(void **state)
             fresh();
             run_killed(&ways[i], reports, &was);
             assert_true(was ||
-                        reports >= 6); /* reports at 0, 8, 16, 20 MiB, after sync, and at the end */
+                        reports >=
+                            6); /* reports after 0, 8, 16 and 20 MiB, after sync, at the end */
             if (was && reports > 0)
                 assert_true(bytes_at(ways[i].partial) >=
                             (reports < 3 ? (uint64_t)reports << 23 : source_bytes()));
@@ -274,7 +276,7 @@ static void killed(void **state)
     }
 }
 
-/* Each run copies one more piece. */
+/* Each of three runs is killed after it has copied 8 MiB more; the next one completes the copy. */
 static void killed_again_and_again(void **state)
 {
     (void)state;
@@ -289,7 +291,7 @@ static void killed_again_and_again(void **state)
     }
 }
 
-/* Cancelling works until the output has its final name, not later. */
+/* A run must be cancellable until the output has its final name, and complete after that. */
 static void cancelled(void **state)
 {
     (void)state;
@@ -314,7 +316,7 @@ static void cancelled(void **state)
     }
 }
 
-/* A damaged partial file must not damage the result; its valid parts are reused. */
+/* A damaged partial file must not damage the output. `leaves`: some valid bytes can be reused. */
 static void damaged(void **state)
 {
     (void)state;
@@ -340,7 +342,7 @@ static void damaged(void **state)
     }
 }
 
-/* Nothing is reused for another source, even if most of it is equal. */
+/* If the source file was changed between two runs, the second must reuse nothing. */
 static void changed_in_between(void **state)
 {
     (void)state;
@@ -382,7 +384,7 @@ static void touch_blob(void)
     run_command(text_of("touch %s/store/blobs/*", scratch));
 }
 
-/* A source that changes during the copy is an error at any time, and no output remains. */
+/* If the source changes at any time during the copy, the run must fail and leave no output. */
 static void changes_on_the_way(void **state)
 {
     static void (*const changes[WAYS][2])(void) = {{touch_source, cut_source},
@@ -407,7 +409,7 @@ static void changes_on_the_way(void **state)
     }
 }
 
-/* The second of two concurrent runs fails and does no harm. */
+/* The second of two concurrent runs must fail and must not damage the files of the first. */
 static void locked(void **state)
 {
     (void)state;
@@ -427,7 +429,7 @@ static void locked(void **state)
     }
 }
 
-/* A run that cannot start leaves no files and preserves those of a previous run. */
+/* A run that is refused must leave no files, and must not change those of an earlier run. */
 static void refused(void **state)
 {
     bool was, resumed;

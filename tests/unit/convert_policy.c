@@ -1,5 +1,5 @@
-/* Conversion options other than the type: overrides, importance matrices, and WB_CONVERT_STRICT.
- * Invalid options are rejected, and failed conversions leave no files. */
+/* Tests conversion options other than the quantization: overrides, importance matrices, and
+ * WB_CONVERT_STRICT. Invalid options must be refused. Failed conversions must leave no files. */
 #include "convert.h"
 
 #include "core/endian.h"
@@ -67,8 +67,7 @@ static void fallbacks(void **state)
     (void)state;
     wb_error error;
     wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K"};
-    wb_model *model =
-        open_model(QWEN); /* the rows have 128 values, and the blocks of the type 256 */
+    wb_model *model = open_model(QWEN); /* rows have 128 values, but a block of Q4_K has 256 */
     wb_conversion *conversion;
     assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error), WB_OK);
     wb_converted row = row_named(conversion, "blk.0.attn_q.weight");
@@ -118,7 +117,8 @@ static void refusals(void **state)
     assert_int_equal(plan(LLAMA, WB_TARGET_GGUF, &flags, &error), WB_ERROR_ARGUMENT);
 }
 
-/* Block types without fallback, and a type that requires an importance matrix. */
+/* Tests a block type without a fallback for the row length, and one that requires an importance
+ * matrix. */
 static void needs(void **state)
 {
     static const struct {
@@ -151,7 +151,8 @@ static void put_u32(unsigned char **to, uint32_t value)
     *to += 4;
 }
 
-/* Writes an entry for one tensor: sums over `calls` calls. */
+/* Makes an importance matrix in the older format (imatrix.dat), with one tensor. `sums` are those
+ * of 4 calls. Returns the size in bytes. */
 static size_t legacy(unsigned char *bytes, const char *name, const float *sums, uint32_t columns)
 {
     unsigned char *to = bytes;
@@ -215,7 +216,7 @@ static void matrices(void **state)
     wb_close(made);
     wb_close(source);
 
-    /* Too few values, invalid values, and truncated files. */
+    /* Files with too few values, with an invalid value, and truncated files must be refused. */
     write_file(path, file, legacy(file, name, sums, columns - 1));
     assert_int_equal(plan(QWEN, WB_TARGET_GGUF, &policy, &error), WB_ERROR_ARGUMENT);
     assert_string_equal(error.code, "convert-importance");
@@ -262,7 +263,7 @@ static void overflow(void **state)
     free(to);
 }
 
-/* F4 rows that end within a byte. */
+/* Tests F4 rows whose length is not a whole number of bytes. */
 static void half_bytes(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void cancelled(void **state)
     free(to);
 }
 
-/* Fails each allocation in turn. */
+/* Repeats conversions with each allocation failing once. */
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -355,7 +356,8 @@ static void out_of_memory(void **state)
 
 /* ---- importance matrices in GGUF ---- */
 
-/* Writes an entry as llama.cpp does: sums of squares and counts for each expert. */
+/* Writes an importance matrix with one tensor as llama.cpp does: sums of squares, and the number of
+ * calls of each expert. */
 static void gguf_matrix(const char *path, const char *name, const float *sums, const float *counts,
                         uint64_t experts, uint64_t columns)
 {
@@ -389,7 +391,7 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
     free(count_name);
 }
 
-/* Returns the columns and experts of a tensor of the result. */
+/* Stores the numbers of columns and experts of a tensor after conversion to GGUF. */
 static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
 {
     char *to = text_of("%s/measure.gguf", scratch);
@@ -412,7 +414,7 @@ static void convert_with(const char *from, const char *matrix, const char *to)
     convert(from, WB_TARGET_GGUF, &policy, to);
 }
 
-/* Importance is sum over count; an expert that was never used has importance 1. */
+/* The importance must be the sum divided by the count, and 1 for an expert that was never used. */
 static void gguf_matrices(void **state)
 {
     (void)state;
@@ -444,7 +446,7 @@ static void gguf_matrices(void **state)
         char *dat = text_of("%s/m.dat", scratch), *gguf = text_of("%s/m.gguf", scratch);
         char *x = text_of("%s/x.gguf", scratch), *y = text_of("%s/y.gguf", scratch);
         for (size_t c = 0; c < count; c++)
-            plain[c] *= 4; /* legacy() writes 4 calls */
+            plain[c] *= 4; /* legacy() declares sums of 4 calls */
         write_file(dat, file, legacy(file, name, plain, (uint32_t)count));
         gguf_matrix(gguf, name, sums, counts, experts, columns);
         convert_with(from, dat, x);
@@ -472,8 +474,8 @@ static void gguf_matrices(void **state)
     }
 }
 
-/* Writes a llama GGUF file whose rows are whole blocks of any type. Returns its path; the
- * caller frees it. */
+/* Writes a llama GGUF file whose rows have 256 values, a multiple of every block size. Returns its
+ * path, which the caller frees. */
 static char *make_wide(void)
 {
     static const char *const parts[] = {"attn_q",   "attn_k", "attn_v",  "attn_output",
@@ -521,8 +523,8 @@ static char *make_wide(void)
     return path;
 }
 
-/* File types that llama-quantize rejects without a matrix are rejected; a single type only
- * causes a warning. */
+/* File types that llama-quantize refuses without an importance matrix must be refused. A single
+ * quantization type must only cause a warning. */
 static void matrices_needed(void **state)
 {
     (void)state;
@@ -580,8 +582,8 @@ static void matrices_needed(void **state)
     free(wide);
 }
 
-/* Writes a model with a tokenizer of unknown kind, which conversion reports. The caller frees
- * the path. */
+/* Writes a model with an unknown type of tokenizer, for which conversion reports a finding. Returns
+ * its path, which the caller frees. */
 static char *make_odd(void)
 {
     static const char key[] = "tokenizer.ggml.model";
@@ -589,15 +591,15 @@ static char *make_odd(void)
     unsigned char *bytes = read_file(TEST_DATA "/twins/llama.gguf", &n);
     while (at + sizeof key + 12 < n && memcmp(bytes + at, key, sizeof key - 1) != 0)
         at++;
-    bytes[at + sizeof key - 1 + 12] = 'x'; /* the value follows a type and a length */
+    bytes[at + sizeof key - 1 + 12] = 'x'; /* the value follows the key, its type and its length */
     char *path = text_of("%s/odd.gguf", scratch);
     write_file(path, bytes, n);
     free(bytes);
     return path;
 }
 
-/* Checks before a run report the same errors as the run, write nothing, and report each
- * finding once. */
+/* A check of the conversion before it runs must report the errors of the run and write nothing.
+ * Each finding must be reported once. */
 static void looked_at(void **state)
 {
     (void)state;

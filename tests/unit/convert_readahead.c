@@ -1,6 +1,7 @@
 /*
- * Conversions of files outside the page cache: they are read ahead with direct I/O, the result is
- * the same, and each read may fail, return less or be refused. The test simulates the page cache.
+ * Tests conversions of files outside the page cache, which the library reads ahead with direct I/O.
+ * The output must be the same as from cached files, also if reads fail, return fewer bytes or
+ * cannot be started. The test simulates the page cache.
  *
  * wraps: wb__cpu_count pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin
  * wb__ring_take
@@ -12,11 +13,11 @@
 #include "executor.h"
 #include "page_cache.h"
 
-/* ---- what is underneath ---- */
+/* ---- simulated processors and reads ---- */
 
 static struct {
     unsigned processors;   /* simulated number of processors; 0: the real number */
-    int past_errno;        /* errno of direct reads without io_uring; 0: none */
+    int past_errno;        /* errno with which direct reads without io_uring fail; 0: none */
     _Atomic unsigned past; /* number of direct reads without io_uring */
 } world;
 
@@ -53,8 +54,8 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 static char *scratch;
 
-/* Writes tensors of several pieces and of less than one, at odd offsets, with permuted rows,
- * and larger than a piece. */
+/* Writes a model whose tensors differ in size: some are smaller than a read-ahead buffer, some need
+ * several. Some have odd offsets, permuted rows, or rows larger than a buffer. */
 static void make(void)
 {
     static const struct {
@@ -88,7 +89,7 @@ static void make(void)
 }
 
 typedef struct job {
-    const char *from; /* path in the test data; NULL: made by the test */
+    const char *from; /* path in the test data; NULL: the model written by make() */
     wb_target target;
     const char *quant;
 } job;
@@ -100,9 +101,9 @@ static const job jobs[] = {
     {NULL, WB_TARGET_MLX, "affine4:64"},
     {"twins/llama", WB_TARGET_GGUF, NULL},    /* permuted rows */
     {"twins/mixtral", WB_TARGET_GGUF, "F16"}, /* tensors that are stacked from several tensors */
-    {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* the reverse direction */
+    {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* the permutation is undone */
     {"twins/phi3.gguf", WB_TARGET_MLX, NULL},
-    {"models/qwen3-4bit-3shards", WB_TARGET_GGUF, NULL}, /* several files, packed */
+    {"models/qwen3-4bit-3shards", WB_TARGET_GGUF, NULL}, /* packed tensors in several files */
     {"models/qwen3_moe-nvfp4", WB_TARGET_GGUF, "Q4_0"},
 };
 
@@ -140,7 +141,8 @@ static void compare_models(const char *a, const char *b)
     wb_close(y);
 }
 
-/* Compares with a conversion from the page cache, with any number of threads. */
+/* Runs the conversion with one and three threads, and compares the outputs with `warm`, the output
+ * of a conversion from the page cache. */
 static void compare_with_cached(const job *j, const char *warm)
 {
     for (size_t threads = 1; threads <= 3; threads += 2) {
@@ -168,7 +170,7 @@ static void the_result_is_the_same(void **state)
             cold.ring = kinds[k];
             compare_with_cached(&jobs[i], warm);
             assert_true(cold.rung > 0);
-            /* Reads that io_uring did not complete are repeated. */
+            /* Failed and short reads must be repeated without io_uring. */
             if (kinds[k] == GOOD_RING || kinds[k] == RING_THAT_REFUSES)
                 assert_int_equal(world.past, 0);
             else if (jobs[i].from == NULL)
@@ -178,7 +180,7 @@ static void the_result_is_the_same(void **state)
     }
 }
 
-/* If direct reads fail altogether, the file is read through the page cache. */
+/* If direct reads are not supported, the file must be read through the page cache. */
 static void nothing_goes_past(void **state)
 {
     (void)state;
@@ -202,7 +204,8 @@ static void nothing_goes_past(void **state)
     free(warm);
 }
 
-/* Cases: mostly cached; cache state unknown; another file system; no io_uring; no memory. */
+/* Direct reads must not be used in five cases: the file is mostly cached, the state of the cache is
+ * unknown, the file system is NFS, io_uring is unavailable, or too little memory is allowed. */
 static void the_page_cache_is_used(void **state)
 {
     (void)state;
@@ -235,7 +238,7 @@ static void note_free(void *ctx, void *memory, size_t n)
     wb__free(&wb__default_allocator, memory, n);
 }
 
-/* Returns the largest allocation of a conversion, which is one thread's buffer. */
+/* Returns the size of the largest allocation of a conversion: the buffers of one thread. */
 static size_t most_memory(unsigned processors)
 {
     size_t most = 0;
@@ -255,14 +258,14 @@ static size_t most_memory(unsigned processors)
     return most;
 }
 
-/* With more processors each buffer is smaller, so that all threads get one. */
+/* With more processors, the buffers of each thread must be smaller, so that memory suffices for all
+ * threads. */
 static void every_processor_has_memory(void **state)
 {
     (void)state;
     size_t few = most_memory(2), many = most_memory(64);
-    assert_true(few > (size_t)12 << 20); /* more than three spans of 4 MiB */
-    assert_true(many <
-                few - ((size_t)4 << 20)); /* with 64 processors each buffer is at most one tile */
+    assert_true(few > (size_t)12 << 20); /* three buffers for spans (scheduler.c) of 4 MiB each */
+    assert_true(many < few - ((size_t)4 << 20)); /* with 64 processors, the spans are smaller */
     assert_int_equal(most_memory(1), few);
     assert_int_equal(most_memory(1000), many);
 }
@@ -277,7 +280,8 @@ static int stop_later(void *ctx, uint64_t done, uint64_t total)
     return --*reports == 0;
 }
 
-/* The next run reads only what the first has not written; a third run has nothing to resume. */
+/* The second run must read only the data that the first has not written. The third run has nothing
+ * to resume, so it must read more than the second. */
 static void stopped_and_resumed(void **state)
 {
     (void)state;
@@ -313,7 +317,7 @@ static void stopped_and_resumed(void **state)
     free(warm);
 }
 
-/* A truncated file gives the same error as when read through the page cache. */
+/* A truncated file must give the same error with and without the page cache. */
 static void cut_short(void **state)
 {
     (void)state;

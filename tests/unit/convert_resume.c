@@ -1,4 +1,5 @@
-/* Conversions that are killed, cancelled, damaged or out of disk space, and the next run. */
+/* Tests the next run after a conversion was killed, was cancelled, ran out of disk space, or after
+ * its partial files were damaged. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -23,9 +24,9 @@ typedef struct job {
     wb_target target;
     const char *quant;
     uint64_t shard;
-    const char *last;             /* file that is named last and completes the model */
-    bool is_refused;              /* the run fails if the output exists */
-    const char *partial, *resume; /* partial file and journal */
+    const char *last; /* file that gets its final name last, which completes the model */
+    bool is_refused;  /* a run fails if the output exists */
+    const char *partial, *resume; /* paths of a partial file and of the journal */
 } job;
 
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
@@ -73,10 +74,10 @@ static void make_source(uint64_t seed)
 }
 
 typedef struct ending {
-    int reports;      /* number of the progress report at which the run ends; -1: never */
+    int reports;      /* index of the progress report at which the run ends; -1: never */
     bool kills;       /* kills the process; otherwise cancels */
-    const char *last; /* NULL: counts all reports; otherwise only those after all tensors are
-                         written and before this file exists */
+    const char *last; /* counts only reports after all tensors are written, and checks that this
+                         file does not exist yet; NULL: counts all reports */
 } ending;
 
 static int report(void *ctx, uint64_t done, uint64_t total)
@@ -93,7 +94,7 @@ static int report(void *ctx, uint64_t done, uint64_t total)
     return 1;
 }
 
-/* Returns the model name for a store, otherwise a path. */
+/* Returns the output of a job: the model name for an Ollama store, otherwise a path. */
 static char *path_of(const job *j, const char *folder)
 {
     return j->target == WB_TARGET_OLLAMA ? text_of("%s", j->name)
@@ -108,7 +109,8 @@ static bool is_there(const char *folder, const char *name)
     return is;
 }
 
-/* Runs a conversion. *resumed: it reused partial files; *nmse: error of all tensors. */
+/* Runs a conversion. Sets *resumed if it reused partial files, and *nmse to the sum of the errors
+ * that it reports for the tensors. */
 static wb_status run(const job *j, const char *folder, ending end, bool *resumed, double *nmse)
 {
     wb_conversion *conversion;
@@ -150,7 +152,8 @@ static wb_status run(const job *j, const char *folder, ending end, bool *resumed
 
 static const ending never = {-1, false, NULL};
 
-/* Runs a conversion in a child process. */
+/* Runs a conversion in a child process, and kills it after delay_us microseconds (< 0: never).
+ * Returns the wait status. */
 static int run_apart(const job *j, const char *folder, ending end, int delay_us)
 {
     int status;
@@ -186,8 +189,8 @@ static void fresh(const char *folder)
     free(command);
 }
 
-/* The result in the directory must equal that of an undisturbed run, without other files.
- * *nmse: error of that run. */
+/* Checks that the directory contains the same files as after an uninterrupted run, and no others.
+ * Sets *nmse to the error of the uninterrupted run. */
 static void compare_trees(const job *j, const char *folder, double *nmse)
 {
     bool resumed;
@@ -207,7 +210,8 @@ static void compare(const job *j, const char *folder, double nmse)
     assert_true(nmse == want);
 }
 
-/* Runs again after an interrupted run, or one that was killed at its end. */
+/* Checks that the next run completes the output. If the output is complete already, the run may be
+ * refused. */
 static void finish(const job *j, const char *folder, bool resumes)
 {
     bool resumed, is_done = j->is_refused && is_there(folder, j->last);
@@ -224,7 +228,8 @@ static void finish(const job *j, const char *folder, bool resumes)
     compare(j, folder, nmse);
 }
 
-/* Each run gets one round further than the previous one and is killed. */
+/* Each run resumes the previous one, is killed at a later progress report, and gets one round
+ * (scheduler.c) further. */
 static void killed_between_rounds(void **state)
 {
     (void)state;
@@ -234,7 +239,7 @@ static void killed_between_rounds(void **state)
         while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true, NULL}, -1)))
             assert_true(++round < 20);
         assert_true(round >= 4);
-        /* The last run ended; repeat with a kill in each round. */
+        /* Starts anew, and kills the run at the last report. */
         fresh("out");
         assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round - 1, true, NULL}, -1)));
         assert_true(entries("out") >= 2);
@@ -250,7 +255,7 @@ static void killed_at_any_time(void **state)
         const job *j = &jobs[(size_t)turn % JOBS];
         fresh("out");
         int limit = 4000;
-        /* Repeats until a run completes, or until a kill comes after the result got its name. */
+        /* Repeats until the output has its final name. */
         for (int times = 0; times < 4 && !is_there("out", j->last); times++)
             (void)run_apart(j, "out", never, (int)(next_random(&seed) % (uint64_t)limit));
         finish(j, "out", false);
@@ -299,7 +304,7 @@ static void journal_cut_anywhere(void **state)
     }
 }
 
-/* Another source or another plan reuses nothing. */
+/* A run with another source or another quantization must reuse nothing. */
 static void changed(void **state)
 {
     static const int some[] = {A_FILE, A_STORE};
@@ -322,7 +327,8 @@ static void changed(void **state)
         assert_false(resumed);
         compare(&other, "out", nmse);
     }
-    /* With fewer shards than in the previous run, or one file, no old shard remains. */
+    /* If the next run writes fewer shards, or a single file, no shard of the previous run may
+     * remain. */
     for (int i = A_FOLDER; i < JOBS; i++) {
         for (uint64_t shard = 0; shard < 80000; shard += 40000) {
             job few = jobs[i];
@@ -334,8 +340,8 @@ static void changed(void **state)
             compare(&few, "out", nmse);
         }
     }
-    /* First one file, then shards. A file with the name of a part that has a journal of its own is
-     * not treated as a part. */
+    /* The first run writes one file, the next one writes shards. A partial file that is named like
+     * a shard, but has its own journal, belongs to another conversion and must not be removed. */
     job whole = jobs[SPLITS];
     whole.shard = 0;
     fresh("out");
@@ -351,8 +357,8 @@ static void changed(void **state)
     assert_true(resumed);
 }
 
-/* Two models are converted into a store concurrently, and each resumes its own files. Ollama,
- * which removes files with other names than blobs from blobs/, does not delete the journal. */
+/* Two interrupted conversions into one store must each resume their own files. Ollama removes all
+ * files in blobs/ that are not blobs, but no directories; the journals must survive this. */
 static void two_in_a_store(void **state)
 {
     (void)state;
@@ -379,9 +385,9 @@ static void two_in_a_store(void **state)
     free(command);
 }
 
-/* A source that changes during the conversion is an error, and no output remains. */
+/* If the source changes during the conversion, the run must fail and leave no output. */
 typedef struct change {
-    bool cuts; /* truncates, so that a read fails; otherwise overwrites */
+    bool cuts; /* truncates the source, so that a read fails; otherwise overwrites it */
     bool happened;
 } change;
 
@@ -449,8 +455,8 @@ static void cancelled(void **state)
     }
 }
 
-/* While the complete files are synced, the run can be cancelled until one has its final name,
- * and nothing is lost. */
+/* A run must be cancellable while the complete files are synced, until the first gets its final
+ * name. Nothing may be lost. */
 static void cancelled_at_the_end(void **state)
 {
     (void)state;
@@ -474,7 +480,7 @@ static void cancelled_at_the_end(void **state)
     }
 }
 
-/* The second of two concurrent runs fails and does no harm. */
+/* The second of two concurrent runs must fail and must not damage the files of the first. */
 static void locked(void **state)
 {
     (void)state;
@@ -494,8 +500,8 @@ static void locked(void **state)
     }
 }
 
-/* A partial file with a second link may belong to another user: it is neither reused nor
- * overwritten. */
+/* A journal with a second hard link may belong to another user, so a run must neither use it nor
+ * write to it. */
 static void by_a_second_name(void **state)
 {
     (void)state;
@@ -520,14 +526,14 @@ static void by_a_second_name(void **state)
     compare(&jobs[0], "out", nmse);
 }
 
-/* After a full disk in the middle of the run the written data is reused. */
+/* If a run fails because the disk is full, the next run must reuse the data that were written. */
 static void out_of_room(void **state)
 {
     (void)state;
     int status;
     fresh("out");
-    const job *j = &jobs[A_FOLDER]; /* the output has several files, each of which needs its space
-                                       when it is created */
+    const job *j = &jobs[A_FOLDER]; /* several files, for each of which space is allocated only when
+                                       it is created */
     assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
     pid_t child = fork();
     if (child == 0) {
@@ -558,7 +564,7 @@ int main(void)
         cmocka_unit_test(by_a_second_name),
         cmocka_unit_test(out_of_room),
     };
-    /* Uses a file system in memory if available: syncing to a disk here takes 100 seconds. */
+    /* Uses a file system in memory if available: with a disk, syncing takes 100 s. */
     if (getenv("TMPDIR") == NULL && access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         (void)setenv("TMPDIR", "/dev/shm", 1);
     scratch = scratch_make();

@@ -1,4 +1,5 @@
-/* Recovers the four parameters of Llama 3's RoPE from the factors they produce. */
+/* Tests the recovery of the four parameters of Llama 3's RoPE scaling from the frequency factors
+ * that they produce. */
 #include <math.h>
 
 #include "convert/recipe/llama3_rope.h"
@@ -21,7 +22,8 @@ static void finds(void **state)
         assert_true(wb__llama3_find(divisors, 500000, N, &got));
         assert_true(got.factor == want->factor && got.low == want->low && got.high == want->high &&
                     got.context == want->context);
-        /* Factors computed in binary32 by another program; then with one value changed. */
+        /* Factors with the rounding errors of another program must be recognized, but not factors
+         * of which one has another value. */
         for (size_t k = 0; k < N; k++)
             divisors[k] *= k % 2 != 0 && divisors[k] > 1 && k < N - 1 ? 1.000002f : 1;
         assert_true(wb__llama3_find(divisors, 500000, N, &got));

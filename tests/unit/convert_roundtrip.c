@@ -1,6 +1,6 @@
 /*
- * Round trips: lossless conversions restore the same bytes. Quantization: converting must give
- * the same result as MLX and as the codecs.
+ * Tests that lossless conversions there and back restore the same bytes, and that quantizing
+ * conversions give the same result as MLX and as the codecs.
  */
 #include "convert.h"
 #include "executor.h"
@@ -56,7 +56,7 @@ static void folder_gguf_folder(void **state)
     }
 }
 
-/* Compares the tokens of a directory with those of directory → GGUF → directory. */
+/* Compares the tokens of a directory with those after the conversion to GGUF and back. */
 static void tokenizers(void **state)
 {
     static const char *const families[] = {"llama", "qwen3", "mistral", "gemma2", "bert"};
@@ -100,7 +100,7 @@ static void tokenizers(void **state)
 
 /* ---- MLX ---- */
 
-/* Quantizing a model must give the files that mlx_lm.convert wrote for it (data/models). */
+/* Quantizing a model must give the same tensors as mlx_lm.convert (data/models). */
 static void as_mlx(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void mlx_gguf_mlx(void **state)
     free(plain);
 }
 
-/* Every block type that MLX can represent is converted without changing any value. */
+/* Every GGUF block type that MLX can represent must be converted without changing any value. */
 static void gguf_to_mlx(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void gguf_to_mlx(void **state)
 
 /* ---- quantized GGUF ---- */
 
-/* Each tensor must equal the result of wb_quantize on its values, with and without threads. */
+/* Each tensor must equal the result of wb_quantize for its values, with and without threads. */
 static void as_codecs(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Conversions report progress and check for cancellation often enough; the test sets the duration
- * of a round.
+ * Tests that conversions report progress often enough. A report follows each round (scheduler.c),
+ * so the number of tiles per round must fit the duration of a round. The test simulates the clock.
  *
  * wraps: clock_gettime
  */
@@ -28,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 typedef struct heard {
     unsigned times;
-    uint64_t most, last; /* bytes between two progress reports */
+    uint64_t most, last; /* maximum bytes between two reports; bytes at the last report */
 } heard;
 
 static int hear(void *ctx, uint64_t done, uint64_t total)
@@ -41,7 +41,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
     return 0;
 }
 
-/* Runs a conversion with one thread whose rounds take this many milliseconds. */
+/* Runs a conversion with one thread in which each round takes `milliseconds` of simulated time. */
 static heard convert_in(uint64_t milliseconds)
 {
     heard h = {0};

@@ -1,7 +1,8 @@
 /*
- * Every file of data/bad/safetensors, in strict and compatible mode, mapped, read, copied and in
- * memory, opened and verified: status, code, offset and name must be those of safetensors.tsv; a
- * rejected file gives one FATAL finding; all memory is freed; and nothing is printed.
+ * Opens and verifies every file of data/bad/safetensors in strict and compatible mode, with each
+ * access mode and from memory. Status, code, offset and name of the error must be those in
+ * safetensors.tsv. A refused file must give one FATAL finding. All memory must be freed, and
+ * nothing may be printed.
  */
 #include "support.h"
 
@@ -67,7 +68,7 @@ static void check_error(const row *r, const expectation *e, const char *code, ui
     assert_non_null(strstr(file, r->file));
 }
 
-/* Reads everything from an accepted file, so that sanitizers check these reads. */
+/* Reads all tensors and metadata of an accepted file, so that sanitizers check these reads. */
 static void walk(const wb_model *model)
 {
     unsigned char bytes[256];
@@ -203,7 +204,7 @@ static void table_has_every_file(void **state)
     assert_true(files >= 200);
 }
 
-/* Redirects stdout and stderr to a file, which must stay empty. */
+/* Checks that the library prints nothing: stdout and stderr go to a file, which must stay empty. */
 static void prints_nothing(void **state)
 {
     (void)state;

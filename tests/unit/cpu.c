@@ -1,6 +1,7 @@
 /*
- * cpu/cpu.h: a feature includes the features it implies, and WB_CPU_DISABLE removes features.
- * Each query runs in a child process, since a process reads the environment once.
+ * Tests cpu/cpu.h: a detected feature must include the features that it implies, and WB_CPU_DISABLE
+ * must remove features. Each query runs in a child process, because a process reads the environment
+ * only once.
  */
 #include "support.h"
 

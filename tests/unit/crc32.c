@@ -1,5 +1,5 @@
 /*
- * core/crc32.h. The expected values are those of Python: zlib.crc32(bytes(range(256)) * 5).
+ * Tests core/crc32.h. Python computed the expected values: zlib.crc32(bytes(range(256)) * 5).
  */
 #include "support.h"
 
@@ -19,7 +19,7 @@ static void test_values(void **state)
     assert_int_equal(wb__crc32_add(&crc32, 0, bytes, sizeof bytes), UINT32_C(0x1E7A6D24));
 }
 
-/* Computed piece by piece, the checksum is the same. */
+/* The checksum must be the same if it is computed in several steps. */
 static void test_pieces(void **state)
 {
     wb__crc32 crc32;

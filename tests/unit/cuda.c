@@ -1,4 +1,4 @@
-/* CUDA on a real driver and device, if present: uploaded data is read back. */
+/* Tests CUDA on a real driver and device, if present: reads uploaded data back. */
 #include "support.h"
 #include "weights.h"
 
@@ -28,7 +28,7 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* Allocates more than any device has; the device works as before afterwards. */
+/* Allocates more memory than any device has. Afterwards the device must still work. */
 static void a_full_device_says_so(void **state)
 {
     void *handle = &device;

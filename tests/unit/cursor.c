@@ -1,13 +1,14 @@
-/* core/cursor.h over memory, through windows of all sizes, at limits, and when a fill fails. */
+/* Tests core/cursor.h: a cursor over memory, one that is filled through windows of all sizes,
+ * limits, and fills that fail. */
 #include "support.h"
 
 #include "core/cursor.h"
 
-/* A source window that returns at most `step` bytes per fill. */
+/* A source that gives at most `step` bytes per fill. */
 typedef struct window {
     const uint8_t *bytes;
     size_t step;
-    size_t fetched; /* bytes returned, each once */
+    size_t fetched; /* total number of bytes given */
     size_t fail_at; /* fills from this offset on fail; SIZE_MAX: none */
     uint8_t buffer[64];
 } window;
@@ -57,7 +58,7 @@ static void counts_in_memory(void **state)
     assert_int_equal(wb__cursor_at(&c), 8);
     assert_true(wb__cursor_le64(&c) == UINT64_C(0x100f0e0d0c0b0a09));
     assert_false(c.truncated);
-    assert_true(wb__cursor_le64(&c) == 0); /* 4 bytes are left */
+    assert_true(wb__cursor_le64(&c) == 0); /* fewer than 8 bytes are left */
     assert_true(c.truncated);
     assert_false(c.failed);
     assert_int_equal(wb__cursor_at(&c), 16);
@@ -75,7 +76,7 @@ static void is_empty(void **state)
     assert_int_equal(wb__cursor_left(&c), 0);
 }
 
-/* Bytes after a lowered limit are not accessible, even if they are buffered. */
+/* Bytes after a lowered limit must not be accessible, even if they are buffered. */
 static void minds_its_limit(void **state)
 {
     (void)state;
@@ -103,7 +104,7 @@ static void minds_its_limit(void **state)
     }
 }
 
-/* Windows and steps of every size give the same bytes, each fetched once. */
+/* With every size of window and step, the cursor must give the same bytes and fetch each once. */
 static void passes_through_windows(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * Decimal to double: hard cases by hand, exact ties computed with long doubles, and a large
- * deterministic set, compared with strtod, which glibc rounds correctly.
+ * Tests the conversion of decimal numbers to double: selected hard cases, exact ties made with long
+ * doubles, and many pseudo-random numbers. The latter two are compared with strtod, which rounds
+ * correctly in glibc.
  */
 #include "support.h"
 
@@ -9,7 +10,7 @@
 
 #include "json/json.h"
 
-/* Returns the bits of a number as parsed; overflow counts as infinity. */
+/* Parses a number and returns its bits; those of infinity if it is out of range. */
 static uint64_t bits_of(const char *text)
 {
     wb__cursor cursor = wb__cursor_over(text, strlen(text));
@@ -50,7 +51,7 @@ static void by_hand(void **state)
         {"-0", UINT64_C(1) << 63},
         {"-0.0e5", UINT64_C(1) << 63},
         {"1", UINT64_C(0x3FF0000000000000)},
-        {"9007199254740993", UINT64_C(0x4340000000000000)}, /* 2^53 + 1: a tie, to even */
+        {"9007199254740993", UINT64_C(0x4340000000000000)}, /* 2^53 + 1: a tie, rounded to even */
         {"9007199254740993.0000000000000000000000000000000001", UINT64_C(0x4340000000000001)},
         {"9007199254740995", UINT64_C(0x4340000000000002)},
         {"2.2250738585072014e-308", UINT64_C(0x0010000000000000)},
@@ -77,8 +78,8 @@ static void by_hand(void **state)
     }
 }
 
-/* Checks a decimal exactly half way between two doubles, and the same with a digit added above
- * and below. */
+/* Checks the decimal number half way between two doubles, one slightly larger, and one slightly
+ * smaller. */
 static void check_tie(uint64_t bits)
 {
     double low, high;
@@ -95,9 +96,9 @@ static void check_tie(uint64_t bits)
     char exponent[16];
     (void)snprintf(exponent, sizeof exponent, "%s", e);
     check(text);
-    (void)snprintf(e, 40, "1%s", exponent); /* a digit after more than 800 other digits */
+    (void)snprintf(e, 40, "1%s", exponent); /* slightly larger: one more digit */
     check(text);
-    char *last = e; /* decrement the last digit: just below the tie */
+    char *last = e; /* slightly smaller: decrements the last digit */
     while (last[-1] == '0')
         last--;
     if (last[-1] != '.') {
@@ -145,7 +146,7 @@ static void random_numbers(void **state)
     }
 }
 
-/* Every double can be restored from its 17 digits. */
+/* Every double must be restored from its first 17 significant digits. */
 static void doubles(void **state)
 {
     (void)state;

@@ -19,8 +19,8 @@ static struct {
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 
-/* If the file system does not support O_DIRECT, opens the file without O_DIRECT and records it
- * as direct. The test then checks the alignment of the requests. */
+/* On a file system without O_DIRECT, opens the file without it, but records the descriptor as
+ * direct, so that the test still checks the alignment of its reads. */
 int __wrap_open64(const char *path, int flags, ...)
 {
     if (opened.no_direct && (flags & O_DIRECT) != 0) {

@@ -1,5 +1,6 @@
 /*
- * CUDA on the fake driver: every call, every failure, asynchronous copies.
+ * Tests CUDA on the fake driver: results of all operations, failure of every driver call, and
+ * asynchronous copies.
  *
  * wraps: wb__ring_open
  */
@@ -12,7 +13,7 @@
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not track writes by io_uring. */
+/* Disables io_uring under valgrind, which does not track its writes. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -63,8 +64,8 @@ static void bytes_arrive(void **state)
     fake_reset(fake);
 }
 
-/* Loads with all I/O modes, unchanged and converted: from pinned memory, with several copies
- * in flight. */
+/* Loads with all I/O modes, unchanged and converted. All copies must be from pinned memory, and
+ * several must be pending at a time. */
 static void loads(void **state)
 {
     static const wb_io ios[] = {WB_IO_AUTO, WB_IO_MAP, WB_IO_READ, WB_IO_DIRECT};
@@ -91,7 +92,7 @@ static void loads(void **state)
     fake_reset(fake);
 }
 
-/* Without pinned memory everything works, but more slowly. */
+/* All operations must work without pinned memory. */
 static void does_without_pinned_memory(void **state)
 {
     wb_cuda_options options = options_of(NULL);
@@ -107,7 +108,7 @@ static void does_without_pinned_memory(void **state)
     fake_reset(fake);
 }
 
-/* Pinned memory is cached up to a limit; unused blocks are freed for new ones. */
+/* Pinned memory is cached up to a limit. Unused blocks must be freed to allocate others. */
 static void keeps_pinned_memory(void **state)
 {
     enum { KB64 = 64 << 10 };
@@ -123,7 +124,7 @@ static void keeps_pinned_memory(void **state)
     device.unstage(device.ctx, b, 2 * KB64 - 5);
     assert_ptr_equal(device.stage(device.ctx, KB64 + 1), b);
     device.unstage(device.ctx, b, KB64 + 1);
-    void *c = device.stage(device.ctx, 3 * KB64); /* block c reuses the memory of b */
+    void *c = device.stage(device.ctx, 3 * KB64); /* b is freed, so that c is within the limit */
     assert_non_null(c);
     assert_int_equal(fake->pinned, 2);
     device.unstage(device.ctx, a, KB64);
@@ -179,7 +180,7 @@ static void a_full_device_says_so(void **state)
     fake_reset(fake);
 }
 
-/* Uses the caller's CUDA context and does not destroy it. */
+/* The device must use the caller's CUDA context and not destroy it. */
 static void the_caller_s_context(void **state)
 {
     int (*retain)(void **context, int device);

@@ -1,5 +1,6 @@
 /*
- * OpenCL on the fake driver: devices with and without shared memory, every call, every failure.
+ * Tests OpenCL on the fake driver: devices with and without shared memory, results of all
+ * operations, and failure of every driver call.
  *
  * wraps: wb__ring_open
  */
@@ -12,7 +13,7 @@
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not track writes by io_uring. */
+/* Disables io_uring under valgrind, which does not track its writes. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -22,7 +23,7 @@ static const char library[] = FAKE_DRIVERS "/libOpenCL.so.1";
 static fake_state *fake;
 static const wb_model *model, *small; /* opened with mapped access */
 static weights *the_weights, *the_small;
-static const char *which; /* device that open_fake opens */
+static const char *which; /* name of the device that open_fake opens; NULL: any */
 
 static wb_opencl_options options_of(const char *name)
 {
@@ -45,7 +46,8 @@ static wb_device open_well(const wb_opencl_options *options)
     return device;
 }
 
-/* Expected properties of an open device, and expected zero-copy buffers on the mapped file. */
+/* A device, options to open it with, and expected properties. Zero-copy buffers use the mapped file
+ * as their memory. */
 typedef struct expectation {
     const char *name;
     uint32_t flags, alignment;
@@ -54,8 +56,9 @@ typedef struct expectation {
 } expectation;
 
 /*
- * The data section begins at a multiple of 64, and so do matrix, large and vector; odd follows.
- * Tensors of several parts are assembled in a copy; empty tensors have no bytes to share.
+ * Of the test model's tensors, matrix, large and vector begin at a multiple of 64 bytes; odd does
+ * not. A packed tensor never gets a zero-copy buffer, because its parts are joined in a copy; an
+ * empty tensor has no bytes to share.
  */
 static const expectation expectations[] = {
     {"Processor", 0, 0, false, true, true, 4, 4},
@@ -105,8 +108,8 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* A GPU with shared memory uses a part of the mapped pages if it begins at the alignment of
- * sub-buffers. */
+/* A GPU with shared memory must use a range of mapped pages without a copy if the range begins at a
+ * multiple of the sub-buffer alignment. */
 static void pages_are_borrowed(void **state)
 {
     const wb_opencl_options options = options_of("Integrated");
@@ -133,8 +136,8 @@ static void pages_are_borrowed(void **state)
 
 static void every_call_may_fail(void **state)
 {
-    /* Release functions may fail; unknown properties count as absent; flush is optional; and
-     * what cannot be shared is copied. */
+    /* The operations may succeed although one of these calls fails: release functions, queries of
+     * properties, flush, and functions for zero-copy buffers, which are replaced by copies. */
     static const char *const may_fail[] = {"clReleaseMemObject",
                                            "clReleaseCommandQueue",
                                            "clReleaseContext",
@@ -160,7 +163,7 @@ static void every_call_may_fail(void **state)
     (void)state;
     which = "Processor";
     fake_fail_all(fake, small, open_fake, -36, WB_ERROR_IO, may_fail);
-    which = "Graphics"; /* without its name the device is not found */
+    which = "Graphics"; /* if the query of its name fails, the device is not found */
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
     which = NULL;
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
@@ -195,7 +198,7 @@ static void too_large_a_buffer_is_told(void **state)
     fake_reset(fake);
 }
 
-/* Uses the caller's context and queue and does not destroy them. */
+/* The device must use the caller's context and queue and not destroy them. */
 static void the_caller_s_context(void **state)
 {
     void *(*create_context)(const intptr_t *, uint32_t, void *const *,
@@ -230,11 +233,11 @@ static void the_caller_s_context(void **state)
     options.context = create_context(NULL, 1, &devices[0], NULL, NULL, &code);
     options.queue = create_queue(options.context, devices[0], 0, &code);
     wb_device device = open_well(&options);
-    assert_non_null(device.map); /* a device with `map` is the CPU */
+    assert_non_null(device.map); /* only the CPU has `map` */
     assert_int_equal(devices_use(model, &device, NULL), WB_OK);
     wb_device_close(&device);
     assert_int_equal(fake->objects, 2);
-    /* The caller may drop its queue reference, but not the device. */
+    /* The caller may omit the queue, but must give a device and a context. */
     assert_int_equal(release_queue(options.queue), 0);
     options.queue = NULL;
     device = open_well(&options);

@@ -1,7 +1,7 @@
 /*
- * devices.h: helpers shared by the device tests: a small model, and every operation on a device,
- * with all bytes read back and compared. Fake drivers (tests/fake) run through every failure;
- * real drivers are used if installed. Include support.h and weights.h first.
+ * devices.h: helpers for the device tests. They make a small model, run every operation on a
+ * device, and read all bytes back to compare them. With the fake drivers (tests/fake), every call
+ * fails once. Real drivers are tested if they are installed. Include support.h and weights.h first.
  */
 #ifndef WB_TESTS_DEVICES_H
 #define WB_TESTS_DEVICES_H
@@ -75,7 +75,7 @@ static inline wb_status devices_provide(const wb_model *model, const wb_device *
                 assert_memory_equal(copy, (const char *)a.contents + b.bytes - 7, 7);
         }
         if (b.contents !=
-            NULL) { /* the provider copies from this memory; the device must see the same bytes */
+            NULL) { /* host memory of the buffer; the device must have the same bytes */
             assert_memory_equal(b.contents, a.contents, (size_t)b.bytes);
             memset(copy, 0, (size_t)b.bytes);
             if (status == WB_OK)
@@ -111,8 +111,8 @@ static inline void *devices_target_of(void *ctx, const wb_piece *piece, uint64_t
     return piece->tensor < DEVICE_STORED ? t->handles[piece->tensor] : NULL;
 }
 
-/* Returns the number of bytes of tensor i after conversion, or 0 if the tensor consists of
- * other tensors. */
+/* Returns the size of tensor i in bytes after conversion to *dtype. Sets *dtype to -1 (unchanged)
+ * if the tensor has no floating-point type. */
 static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t *dtype)
 {
     wb_tensor tensor = {.size = sizeof tensor};
@@ -126,7 +126,8 @@ static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t 
     return bytes;
 }
 
-/* Returns the number of stored tensors: the tensor itself or its parts. */
+/* Stores the indices of the stored tensors, which for a packed tensor are its parts. Returns their
+ * number. */
 static inline unsigned devices_stored(const wb_model *model, uint64_t numbers[DEVICE_STORED])
 {
     unsigned n = 0;
@@ -142,7 +143,7 @@ static inline unsigned devices_stored(const wb_model *model, uint64_t numbers[DE
     return n;
 }
 
-/* Compares a device buffer with the expected bytes. */
+/* Downloads a device buffer and compares it with tensor i, converted to `dtype`. */
 static inline wb_status devices_compare(const wb_model *model, uint64_t i, int32_t dtype,
                                         const wb_device *device, void *handle, uint64_t bytes)
 {
@@ -159,7 +160,7 @@ static inline wb_status devices_compare(const wb_model *model, uint64_t i, int32
     return status;
 }
 
-/* Loads every stored tensor into its own device buffer and reads the buffer back. */
+/* Loads every stored tensor into its own device buffer, and compares the buffers. */
 static inline wb_status devices_load(const wb_model *model, const wb_device *device,
                                      wb_load_options options, wb_load_report *report)
 {
@@ -198,7 +199,7 @@ static inline wb_status devices_load(const wb_model *model, const wb_device *dev
     return status;
 }
 
-/* Runs all device operations in several variants and stops at the first failure. */
+/* Runs all device operations with several options, and stops at the first failure. */
 static inline wb_status devices_use(const wb_model *model, const wb_device *device,
                                     const wb_allocator *allocator)
 {
@@ -216,8 +217,7 @@ static inline wb_status devices_use(const wb_model *model, const wb_device *devi
 
 enum { DEVICES_SKIPPED = 77 }; /* exit code of a test without a device: SKIP_RETURN_CODE in CMake */
 
-/* Returns true under a sanitizer or valgrind. Real drivers do not work there; only fake
- * drivers are used. */
+/* Returns true under a sanitizer or valgrind, where real drivers do not work. */
 static inline bool devices_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -237,7 +237,7 @@ static inline int devices_skip(const char *why)
     return DEVICES_SKIPPED;
 }
 
-/* Opens the first real device. Returns 0, or the exit code the test must end with. */
+/* Opens the first real device. Returns 0, or the exit code that the test must end with. */
 static inline int devices_begin(wb_status (*open)(wb_device *device, wb_error *error),
                                 wb_device *device)
 {
@@ -286,8 +286,9 @@ static inline void fake_reset(fake_state *fake)
 
 typedef wb_status (*fake_opener)(const wb_allocator *allocator, wb_device *device, wb_error *error);
 
-/* Runs all device operations with driver call number `fail_at` failing. Returns false if there
- * were fewer calls. */
+/* Runs all device operations with driver call number `fail_at` failing with `code`. The status must
+ * be `expected`, or WB_OK if the function is in the list `may_fail`. Returns false if there were
+ * fewer calls. */
 static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opener open,
                              size_t fail_at, int code, wb_status expected,
                              const char *const *may_fail)
@@ -308,7 +309,7 @@ static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opene
     bool is_harmless = failed == NULL;
     for (; *may_fail != NULL && failed != NULL; may_fail++)
         is_harmless |= strcmp(*may_fail, failed) == 0;
-    /* A device whose info call fails cannot be found by name. */
+    /* If the query of its name fails, a device cannot be found. */
     bool is_unasked = failed != NULL && strstr(failed, "Info") != NULL;
     is_unasked = is_unasked && status == WB_ERROR_NOT_FOUND;
     if (status != expected && !(is_harmless && status == WB_OK) && !is_unasked)
@@ -329,7 +330,7 @@ static inline void fake_fail_all(fake_state *fake, const wb_model *model, fake_o
     assert_true(n > 60);
 }
 
-/* Runs all device operations once for each allocation, which fails. */
+/* Runs all device operations again and again, with each allocation failing once. */
 static inline void fake_starve(fake_state *fake, const wb_model *model, fake_opener open)
 {
     bool done = false;

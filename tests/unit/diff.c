@@ -1,6 +1,6 @@
 /*
- * Differences through the public interface: kinds, tied outputs, order of the result,
- * independence of threads, every allocation failing in turn, progress.
+ * Tests wb_diff_models: every kind of difference, tied output embeddings, the order of the result,
+ * the same result with any number of threads, each allocation failing once, and progress reports.
  */
 #include "executor.h"
 #include "support.h"
@@ -106,7 +106,7 @@ static void twins(void **state)
         wb_distance total;
         wb_diff_distance(diff, &total);
         assert_true(total.values > 1000 && total.different == 0);
-        /* The tensors are stored in F16 and F32, which the metadata declares as well. */
+        /* The encodings differ (F16 and F32), and so does the metadata that declares them. */
         assert_int_equal(wb_diff_kinds(diff) & ~(WB_DIFF_METADATA | WB_DIFF_ENCODINGS), 0);
         assert_int_equal(wb_diff_config(diff), 0);
         wb_diff_free(diff);
@@ -125,7 +125,8 @@ static void twins(void **state)
     }
 }
 
-/* An output tensor that one model stores and the other ties is compared with the embedding. */
+/* If one model stores the output tensor and the other ties it to the embedding, the output tensor
+ * must be compared with the embedding. */
 static void tied(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void tied(void **state)
     }
     wb_hashes *hashes[2];
     uint8_t digests[2][WB_DIGEST_BYTES];
-    for (int i = 0; i < 2; i++) { /* a tied output is not part of the digest of all values */
+    for (int i = 0; i < 2; i++) { /* an output equal to the embedding must not change the digest */
         assert_int_equal(wb_hash_model(models[i], NULL, &hashes[i], NULL), WB_OK);
         assert_int_equal(wb_hash_values(hashes[i], digests[i]), WB_OK);
         wb_hashes_free(hashes[i]);
@@ -182,8 +183,8 @@ static void tied(void **state)
 
 /* ---- threads ---- */
 
-/* Two tensors, one with several segments and one with a single segment; the second half of the
- * values differs. */
+/* Makes a file with two tensors of pseudo-random values. The first is so large that the library
+ * compares it in several segments. */
 static unsigned char *large_file(size_t *n, uint64_t seed)
 {
     static const char header[] =

@@ -1,8 +1,8 @@
 /*
- * Element types and conversions: every pattern of up to 16 bits to every type, as in NumPy and
- * ml_dtypes (data/dtype/convert.tsv); cases in which double rounding is wrong (traps.tsv); ties
- * between all neighbours; sub-byte elements at any offset; the type table and its public
- * functions.
+ * Tests element types and their conversions. Every bit pattern of up to 16 bits, converted to every
+ * type, must give the result of NumPy and ml_dtypes (data/dtype/convert.tsv). Further tests: values
+ * that rounding twice would change (traps.tsv), ties between all neighbouring values, sub-byte
+ * elements at any offset, and the table of types with its public functions.
  */
 #include "support.h"
 
@@ -50,7 +50,7 @@ static bool is_nan(const wb__dtype *t, uint64_t code)
     }
 }
 
-/* Returns the code to which the library converts the NaN of a double. */
+/* Returns the code (bit pattern) to which the library converts a NaN. */
 static uint64_t the_nan(const wb__dtype *t)
 {
     unsigned char in[8], out[8] = {0};
@@ -67,7 +67,7 @@ static const wb__dtype *named(const char *name)
     return t;
 }
 
-/* Splits a line into four cells; returns false at the end of the text. */
+/* Splits the next line of a table into four columns. Returns false at the end of the text. */
 static bool next_row(char **text, const char *cells[4])
 {
     if (**text == '\0')
@@ -157,8 +157,8 @@ static uint64_t code_for(const wb__dtype *t, double value)
     return wb__minifloat_encode(t, bits);
 }
 
-/* Half way between two codes rounds to the even one; slightly to either side, to the nearer
- * one. */
+/* The value half way between two codes must round to the even code. Values slightly to either side
+ * of it must round to the nearer code. */
 static void check_neighbours(const wb__dtype *t, uint64_t code)
 {
     double low = value_of(t, code), high = value_of(t, code + 1);
@@ -193,7 +193,7 @@ static void ties(void **state)
     }
 }
 
-/* F32 to 16-bit floats uses a direct loop: its result must equal that of the generic path. */
+/* A special loop converts F32 to 16-bit floats. Its result must equal that of the general one. */
 static void direct_loops_agree(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void direct_loops_agree(void **state)
     uint64_t random = 9;
     for (int i = 0; i < (is_slow() ? 2000 : 300000); i++) {
         uint64_t bits = next_random(&random) >> 32;
-        if (i % 2 == 0) /* near the range limits of F16, and near ties */
+        if (i % 2 == 0) /* half of the values are in the range of F16 or near it */
             bits = (bits & 0x80000000) | (0x33000000 + bits % 0x15000000);
         if (i % 3 == 0)
             bits = (bits & ~UINT64_C(0x1FFF)) | (0x1000 + bits % 3 - 1);
@@ -220,13 +220,13 @@ static void direct_loops_agree(void **state)
     }
 }
 
-/* The rounding mode of the application has no effect. */
+/* The rounding mode that the application has set must have no effect. */
 static void minds_no_rounding_mode(void **state)
 {
     (void)state;
     const wb__dtype *f64 = wb__dtype_get(WB_DTYPE_F64), *f32 = wb__dtype_get(WB_DTYPE_F32);
     unsigned char in[8], out[4];
-    put_length(in, UINT64_C(0x3FF0000030000000)); /* 1 and 3 halves of an ulp: ties */
+    put_length(in, UINT64_C(0x3FF0000030000000)); /* 1 + 1.5 ulp of F32: a tie, rounded to even */
     (void)fesetround(FE_DOWNWARD);
     wb__dtype_convert(f64, in, 0, f32, out, 1);
     (void)fesetround(FE_TONEAREST);
@@ -368,7 +368,7 @@ static void says_what_types_are(void **state)
     }
 }
 
-/* Converting BF16 to F16 in groups gives the same result as one by one. */
+/* Converting many BF16 values to F16 in one call must give the same result as one by one. */
 static void groups_are_as_their_elements(void **state)
 {
     const wb__dtype *from = wb__dtype_get(WB_DTYPE_BF16);

@@ -1,7 +1,8 @@
 /*
- * Edge cases that ordinary files do not reach: findings and memory at their limits, cursors that
- * cannot advance, misplaced numbers and brackets in JSON; GGUF files with two defects;
- * safetensors headers with defects at the root, or that end where a read fails.
+ * Tests edge cases that ordinary files do not reach: findings and memory at their limits, cursors
+ * that cannot advance, misplaced numbers and brackets in JSON, GGUF files with the same defect
+ * twice, safetensors headers with defects outside the entries, and headers that cannot be read
+ * completely.
  */
 #include "support.h"
 
@@ -62,7 +63,7 @@ static void findings(void **state)
 static void memory_beyond_all(void **state)
 {
     (void)state;
-#ifndef CHECKED /* malloc of sanitizers treats this size as an error of the caller */
+#ifndef CHECKED /* the malloc of sanitizers ends the program if such a size is requested */
     assert_null(wb__alloc(&wb__default_allocator, SIZE_MAX / 2 + 2));
     assert_null(wb__alloc(&wb__default_allocator, SIZE_MAX / 4));
 #endif
@@ -162,7 +163,7 @@ static size_t count_of(const wb_findings *all, const char *code)
     return n;
 }
 
-/* Gaps and out-of-order tensors are reported once per file. */
+/* Gaps between tensors, and tensors out of order, must be reported once per file. */
 static void odd_twice(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void odd_twice(void **state)
     }
 }
 
-/* The element counts of nested arrays overflow 64 bits. */
+/* The size of nested arrays, computed from their element counts, overflows 64 bits. */
 static void arrays_owe_too_much(void **state)
 {
     (void)state;
@@ -211,7 +212,7 @@ static void arrays_owe_too_much(void **state)
     gguf_free(&g);
 }
 
-/* Invalid booleans in an array of arrays, and memory that runs out within one. */
+/* Tests an array of arrays: each allocation fails once, and an array contains invalid booleans. */
 static void arrays_in_arrays(void **state)
 {
     (void)state;
@@ -241,7 +242,7 @@ static void arrays_in_arrays(void **state)
     assert_true(calls > 5);
 }
 
-/* Only the first part of a split file declares the quantization version. */
+/* No file of a split model declares the quantization version. This must be reported only once. */
 static void blocks_in_a_second_part(void **state)
 {
     (void)state;
@@ -267,7 +268,7 @@ static void blocks_in_a_second_part(void **state)
     assert_int_equal(count_of(wb_model_findings(model), "gguf-quantization-version"), 1);
     wb_close(model);
     scratch_remove(folder);
-    /* A merged file may declare 0 parts. */
+    /* A file that was merged from a split model may declare 0 files. */
     gguf g;
     gguf_start(&g, false, 0, 2);
     gguf_number(&g, "split.no", U16, 0, 2);
@@ -300,8 +301,7 @@ static void odd_headers(void **state)
     (void)state;
     static const struct {
         const char *header;
-        bool compatible; /* accepted in compatible mode, which accepts what the official library
-                            accepts */
+        bool compatible; /* accepted in compatible mode, because the official library accepts it */
     } rows[] = {
         {" {\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},
         {"\n{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},
@@ -341,7 +341,7 @@ static wb_status give(void *ctx, uint64_t offset, void *dst, size_t n, size_t *g
     return WB_OK;
 }
 
-/* Headers larger than the read window: valid, padded, damaged at their beginning or end. */
+/* Tests headers that are larger than the read window, with each read failing once. */
 static void reads_of_headers(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void reads_of_headers(void **state)
             memset(header + n, 'x', room - n);
             memcpy(header + room - 100, "\"}}", 3);
             memset(header + room - 97, ' ', 97);
-        } else if (way == 2) { /* damaged early, with invalid UTF-8 much later */
+        } else if (way == 2) { /* invalid near its beginning, and invalid UTF-8 near its end */
             memcpy(header + n, "\x01\"}}", 4);
             header[room - 10] = (char)0xFF;
         } else if (way == 3) { /* filled with members */
@@ -382,7 +382,7 @@ static void reads_of_headers(void **state)
             wb_status status = wb_open_source(&described, "x.safetensors", NULL, &model, &error);
             if (k == 0)
                 assert_int_equal(status, way == 2 ? WB_ERROR_FORMAT : WB_OK);
-            else /* the first error is reported, although the rest cannot be read */
+            else /* an error in the JSON may be found before the read that fails */
                 assert_true(status == WB_ERROR_IO || (way == 2 && status == WB_ERROR_FORMAT));
             calls = k == 0 ? s.calls : calls;
             wb_close(model);
@@ -393,7 +393,7 @@ static void reads_of_headers(void **state)
     }
 }
 
-/* Each SIMD reader is selected if the CPU has all features it needs. */
+/* Each vectorized fast parser must be selected only if the CPU has all features that it needs. */
 static void fast_readers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * wb_edit_file, for files and Ollama stores: it is called once for every allocation, which fails,
- * and with invalid arguments.
+ * Tests wb_edit_file and writing into an Ollama store with each allocation failing once, and
+ * wb_edit_file with invalid arguments.
  */
 #include "support.h"
 
@@ -11,7 +11,7 @@ static char *in(const char *name)
     return text_of("%s/%s", folder, name);
 }
 
-/* Writes a GGUF file with one tensor and one key. */
+/* Writes a GGUF file with the tensor "t" and the key "k", whose value is "v". */
 static void make_gguf(const char *path)
 {
     wb_writer *writer;
@@ -47,7 +47,7 @@ static void edits_without_memory(void **state)
     char *longer = malloc(5001);
     memset(longer, 'x', 5000);
     longer[5000] = '\0';
-    /* Three ways: the edit fits in place, it inserts bytes into the file, it writes a new file. */
+    /* The edit 0: fits in place; 1: inserts bytes into the file; 2: writes a new file. */
     for (int way = 0; way < 3; way++) {
         bool done = false;
         const char *to = way == 1 ? longer : "w";
@@ -70,8 +70,8 @@ static void edits_without_memory(void **state)
             wb_status status = wb_edit_file(path, &edit, 1, &options, &edited, &error);
             assert_clean(&c);
             done = !c.failed;
-            /* Reading tolerates some failures; the last sync fails after the new file is in
-             * place. */
+            /* The edit may succeed although an allocation failed, because reading does not need
+             * all of them. It may fail although the new file is in place: the last sync failed. */
             assert_true(status == WB_OK || (!done && status != WB_ERROR_ARGUMENT));
             bool is_new = value_is(path, to);
             assert_true(is_new || (status != WB_OK && value_is(path, "v")));
@@ -144,7 +144,7 @@ static void refuses(void **state)
     assert_int_equal(wb_edit_file(path, NULL, 0, NULL, &edited, &error), WB_OK);
     assert_int_equal(edited.way, WB_EDIT_NOTHING);
     assert_true(value_is(path, "v"));
-    /* A journal that weighbridge did not write is ignored. */
+    /* A journal that weighbridge did not write must be refused and must not change the file. */
     char *journal = in(".r.gguf.wb-journal");
     int undone;
     write_file(journal, "WBEDIT02 and so on, but not as it should be, by far not", 55);

@@ -1,6 +1,6 @@
 /*
- * wb_edit_file on a file system that cannot insert blocks at the beginning of a file: the edit
- * writes a new file instead.
+ * Tests wb_edit_file on a file system that does not support FALLOC_FL_INSERT_RANGE: the edit must
+ * write a new file instead of inserting blocks at the beginning of the file.
  *
  * wraps: fallocate64
  */
@@ -33,7 +33,7 @@ int __wrap_fallocate64(int fd, int mode, off_t offset, off_t n)
 
 static char *folder;
 
-/* The file gets an old timestamp, so that any write to it shows. */
+/* Writes a GGUF file. Sets its modification time to an old date. */
 static void make_gguf(const char *path)
 {
     wb_writer *writer;

@@ -1,5 +1,5 @@
-/* Error statistics of converted values: the same for every instruction set, and equal to their
- * definition. */
+/* Tests the error statistics of converted values: they must agree with their definition and must be
+ * the same for every instruction set. */
 #include "support.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 
-#define MOST 9000 /* number of values; more than two runs */
+#define MOST 9000 /* number of values; more than two runs (4,096 values that are summed together) */
 
 static float before[MOST], after[MOST];
 static uint64_t state_of_random = 7;
@@ -28,7 +28,7 @@ static void fill(float size, float error)
     }
 }
 
-/* Computes the statistics by definition, in binary64. */
+/* Computes the statistics by their definition, in binary64. */
 static wb__error_stats told(double offset, size_t n)
 {
     wb__error_stats fidelity = {0};
@@ -78,7 +78,7 @@ static void as_defined(void **state)
     }
 }
 
-/* Equal values have error 0; a single differing value is found. */
+/* Equal values must have the error 0. A single different value must give an error. */
 static void exact(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void exact(void **state)
     }
 }
 
-/* Non-finite values at any position of a run. */
+/* Tests non-finite values at any position of a run. */
 static void not_finite(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void same_bits(void **state)
 
 static double wide[MOST];
 
-/* Returns the value as stored in a file. */
+/* Returns a value with the byte order of files. */
 static double stored(double value)
 {
     uint64_t bits;
@@ -145,8 +145,8 @@ static double stored(double value)
     return value;
 }
 
-/* binary64 values are compared unrounded: digits beyond binary32 and values out of its range
- * count as loss. */
+/* binary64 values must be compared without rounding them to binary32, so that lost digits count as
+ * an error, and values out of the range of binary32 as overflow. */
 static void of_binary64(void **state)
 {
     (void)state;

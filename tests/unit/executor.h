@@ -1,5 +1,5 @@
 /*
- * executor.h: an executor with a given number of threads, for tests.
+ * executor.h: an executor for tests, with a given number of threads.
  */
 #ifndef WB_TESTS_EXECUTOR_H
 #define WB_TESTS_EXECUTOR_H
@@ -18,7 +18,7 @@ typedef struct crew {
     atomic_size_t taken;
 } crew;
 
-/* Runs the pieces in reverse order: the library must not rely on their order. */
+/* Calls `body` in reverse order, because the library must not rely on the order. */
 static inline void *crew_work(void *arg)
 {
     crew *c = arg;
@@ -38,7 +38,7 @@ static inline void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t 
         assert_int_equal(pthread_join(ids[i], NULL), 0);
 }
 
-/* The caller owns `*threads`, the number of threads, at most CREW_MOST. */
+/* Returns an executor with *threads threads, at most CREW_MOST. `threads` must stay valid. */
 static inline wb_executor crew_executor(size_t *threads)
 {
     return (wb_executor){threads, crew_run};

@@ -1,14 +1,15 @@
 /*
- * Injected faults: every allocation, once and permanently; every read of a source; and sources
- * that return less than requested or declared. A failed call must report the error, free
- * everything and return no result; a successful call must return the usual result.
+ * Tests opening, reading and verifying with injected faults: each allocation fails, alone or with
+ * all later ones; each read of a source fails; and sources give fewer bytes than requested or
+ * declared. A call that fails must report the error, free all memory and return no result. A call
+ * that succeeds must return the same result as without the fault.
  */
 #include "support.h"
 
 static char *folder;
 
-/* Metadata, escapes, a scalar, sub-byte elements, several kinds, an empty tensor, unknown
- * fields. */
+/* A header with metadata, escapes, a scalar, sub-byte elements, several dtypes, an empty tensor and
+ * unknown fields. */
 static const char rich[] = "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\"v\\n\",\"\":\"\"},"
                            "\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
                            "\"n\\u0061me\":{\"dtype\":\"BF16\",\"shape\":[3,5],\"data_offsets\":[4,"
@@ -134,8 +135,8 @@ static wb_status use_model(const wb_model *model, uint64_t *digest)
     mix(digest, names, (size_t)offsets[wb_tensor_count(model)]);
     for (uint64_t i = 0; i < wb_tensor_count(model) && status == WB_OK; i++)
         status = use_tensor(model, i, digest);
-    /* Derived metadata needs an allocation, and the count function cannot report that it
-     * failed. */
+    /* Looks for a missing key first: this makes the derived metadata, which wb_meta_count below
+     * could do as well, but without reporting a failed allocation. */
     uint64_t entry;
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
@@ -230,7 +231,7 @@ static void fail_each(run_function *run, const scenario *s, bool for_good)
         wb_status status = run(s, &allocator, &digest);
         assert_true(memory.failed);
         assert_clean(&memory);
-        /* If the call succeeds by another way, the result must be the same. */
+        /* A call may succeed without the allocation, but the result must be the same. */
         if (status != WB_ERROR_MEMORY && (status != WB_OK || digest != expected))
             fail_msg("%s: allocation %zu of %zu failed%s, status %s\n", s->path, k, calls,
                      for_good ? " with all after it" : "", wb_status_name(status));
@@ -269,7 +270,7 @@ static void allocations_of_verify(void **state)
         fail_both(run_verify, &scenarios[i]);
 }
 
-/* A rejected file, whose findings are created after parsing. */
+/* Tests a file that is refused: its findings are created after parsing. */
 static void allocations_of_refusal(void **state)
 {
     (void)state;
@@ -374,7 +375,7 @@ static void sources_that_end_early(void **state)
         fake f = {.bytes = bytes, .present = present, .most = 100};
         wb_status status = run_source(&f, n, &error, &digest);
         assert_int_equal(status, WB_ERROR_IO);
-        if (error.status == WB_OK) /* the file opened, and reading a tensor failed */
+        if (error.status == WB_OK) /* opening succeeded, and reading a tensor failed */
             continue;
         assert_string_equal(error.code, "file-ends-early");
         assert_string_equal(error.file, "a source");
@@ -387,7 +388,7 @@ static void sources_that_end_early(void **state)
     free(bytes);
 }
 
-/* A declared size that exceeds any memory must not cause an allocation. */
+/* A source that declares a size beyond all memory must give an error where its bytes end. */
 static void sources_that_promise_much(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /*
- * Every allocation of calls on an open model fails in turn, once and permanently: the provider
- * and its devices, plans, digests, differences, loading, and queries. Each call must report
- * WB_ERROR_MEMORY or succeed; outputs are cleared, nothing leaks, and the model stays usable.
+ * Tests calls on an open model while each allocation fails, alone or with all later ones: the
+ * provider and its devices, plans, digests, differences, loading, and queries. Each call must
+ * report WB_ERROR_MEMORY or succeed. A call that fails must clear its outputs. Nothing may leak,
+ * and the model must stay usable.
  */
 #include "support.h"
 
@@ -270,7 +271,7 @@ static const struct call {
 static const char *const models[] = {"twins/llama", "twins/llama.gguf",
                                      "models/llama-tied-float16-4bit"};
 
-/* Opens the model and makes the call, with its allocation number `fail_at` failing. */
+/* Opens the model and makes the call. Allocation number `fail_at` of the call fails. */
 static wb_status attempt(const struct call *call, const char *path, const wb_model *other,
                          size_t fail_at, bool for_good, counter *memory, uint64_t *digest)
 {

@@ -1,8 +1,8 @@
 /*
- * Injected faults below every reader: each allocation, once and permanently, and each read of a
- * source, while models of all formats are opened, queried and verified. A failed call must report
- * exactly this error, free everything and return no result; a call that succeeds must return the
- * usual answers.
+ * Tests the readers of all formats with injected faults, while models are opened, queried and
+ * verified: each allocation fails, alone or with all later ones, and each read of a source fails. A
+ * call that fails must report this error, free all memory and return no result. A call that
+ * succeeds must return the same result as without the fault.
  */
 #include "model_digest.h"
 
@@ -75,7 +75,8 @@ static bool lacks_zlib(void)
     return status == WB_ERROR_UNSUPPORTED;
 }
 
-/* Fails each allocation in turn; of a large number only a sample, different each time. */
+/* Repeats the call with each allocation failing once. If there are many allocations, only some of
+ * them fail: other ones for `for_good`, where all later allocations fail too. */
 static void fail_each(run_function *run, const char *path, bool for_good)
 {
     uint64_t expected = 0;
@@ -107,7 +108,7 @@ static void fail_all(run_function *run, const char *path)
 
 /* ---- allocations ---- */
 
-/* Writes three tensors; `which` makes files distinct. */
+/* Writes a safetensors file with one tensor. `which` makes the contents of files distinct. */
 static void put_weights(const char *path, int which)
 {
     char *header = text_of("{\"__metadata__\":{\"n\":\"%d\"},"
@@ -158,7 +159,8 @@ static void put_split(const char *name, unsigned i, unsigned says)
     "{\"mediaType\":\"application/vnd.ollama.image." kind                                          \
     "\",\"digest\":\"" DIGEST(digit) "\",\"size\":100" more "}"
 
-/* Writes a store with a model of tensor layers, a single-file model, and a damaged one. */
+/* Writes an Ollama store with three models: one of tensor layers, one that is a single file, and a
+ * damaged one. */
 static void put_store(void)
 {
     static const struct {

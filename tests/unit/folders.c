@@ -1,6 +1,7 @@
 /*
- * Directories, shard sets and stores with invalid names, opened by path and by a file in them;
- * and every allocation failing in turn.
+ * Tests which files of a directory, a set of shards or an Ollama store form a model. Each model is
+ * opened by the path of the directory and by the path of a file in it. Some tests repeat with each
+ * allocation failing.
  */
 #include "support.h"
 
@@ -84,7 +85,7 @@ static void mixed_names(void **state)
         put_text(torn[i], "x");
         refuses(".", "folder-without-weights", torn[i]);
     }
-    start_case(); /* two sets of shards in one directory, and a set with a single file */
+    start_case(); /* two sets of shards in one directory, one of them incomplete */
     put_tensor("a-1-of-2.safetensors", "a");
     put_tensor("a-2-of-2.safetensors", "b");
     put_tensor("b-1-of-2.safetensors", "c");
@@ -115,7 +116,7 @@ static void several_indices(void **state)
              "{\"weight_map\":{\"a\":\"model-1-of-2.safetensors\",\"b\":"
              "\"model-2-of-2.safetensors\"}}");
     opens(".", 2);
-    start_case(); /* all shards exist, but the index lists more files */
+    start_case(); /* the index lists a file that does not exist */
     put_tensor("model.safetensors", "a");
     put_text("model.safetensors.index.json",
              "{\"weight_map\":{\"a\":\"model.safetensors\",\"b\":\"gone.safetensors\"}}");
@@ -290,7 +291,8 @@ static void place_of_the_store(void **state)
     "{\"layers\":[{\"mediaType\":\"application/"                                                   \
     "vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\",\"size\":1}]}"
 
-/* Opens a manifest by path, whose store has the blobs; with every allocation failing. */
+/* Parses a manifest that is given by its path: the library must find the store, and in it the path
+ * of the blob. Repeats this with each allocation failing once. */
 static void manifests(void **state)
 {
     (void)state;
@@ -350,7 +352,7 @@ static int count_entry(void *ctx, const wb_store_entry *entry)
     return 0;
 }
 
-/* Files that are not manifests are reported or skipped, and the listing continues. */
+/* A listing of a store must report or skip files that are not manifests, and continue. */
 static void odd_stores(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Writing headers: values that a format, or any file, cannot represent are rejected with the name
- * of the tensor or key; every allocation may fail.
+ * Tests writing of headers. Values that a format cannot represent, or that no file can, must be
+ * refused with the name of the tensor or key. Also tests layouts, and each allocation failing once.
  */
 #include "support.h"
 
@@ -159,18 +159,19 @@ static void refused_by_safetensors(void **state)
     o.context.limits.safetensors_header = 10;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     refused(&o, ST, WB_ERROR_LIMIT, "write-header-too-large", "");
-    begin(&o); /* no padding can align this header */
+    begin(&o); /* an alignment that no header length can satisfy */
     o.file.alignment = UINT64_C(1) << 63;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     refused(&o, ST, WB_ERROR_LIMIT, "write-header-too-large", "");
-    begin(&o); /* without a limit the format's maximum applies */
+    begin(&o); /* without a limit of the caller, the format's maximum applies */
     o.context.limits.safetensors_header = UINT64_MAX;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     assert_int_equal(ST->write(&o.context, &o.file), WB_OK);
     end(&o);
 }
 
-/* Reads back the written header; tensor data is a hole. */
+/* Opens a file that consists of the written header and zeros as tensor data, and checks the offsets
+ * of the tensors. */
 static void reads_back(out *o, uint64_t tensors, const char *label)
 {
     size_t n;
@@ -195,7 +196,8 @@ static void reads_back(out *o, uint64_t tensors, const char *label)
     free(bytes);
 }
 
-/* Ollama's layout: keys are sorted, with "__metadata__" in its place, first, last or alone. */
+/* In Ollama's layout, keys are sorted, "__metadata__" included. Its place may be first, in the
+ * middle or last, or it may be the only key. */
 static void go_layouts(void **state)
 {
     (void)state;
@@ -241,13 +243,13 @@ static void other_layouts(void **state)
         for (int i = 0; i < 3; i++)
             assert_int_equal(o.tensors[i].begin % 32, 0);
         assert_true(keeps == (o.tensors[0].begin < o.tensors[2].begin));
-        reads_back(&o, 5, "x.safetensors"); /* two tensors fill the gaps */
+        reads_back(&o, 5, "x.safetensors"); /* two more tensors fill the gaps */
         end(&o);
     }
     begin(&o); /* no tensors and no metadata */
     assert_int_equal(ST->write(&o.context, &o.file), WB_OK);
     end(&o);
-    for (int big = 0; big < 2; big++) { /* headers of all lengths, with and without padding */
+    for (int big = 0; big < 2; big++) { /* lengths with every remainder modulo the alignment */
         for (int n = 0; n < 33; n++) {
             char name[40];
             begin(&o);
@@ -262,7 +264,7 @@ static void other_layouts(void **state)
             end(&o);
         }
     }
-    begin(&o); /* a header is limited by the largest offset */
+    begin(&o); /* header offsets have 32 bits, so they limit the length */
     o.context.limits.gguf_header = UINT64_MAX;
     assert_int_equal(GGUF->write(&o.context, &o.file), WB_OK);
     assert_true(o.file.header.ceiling <= UINT32_MAX);

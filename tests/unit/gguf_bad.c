@@ -1,7 +1,8 @@
 /*
- * Every file of data/bad/gguf must give the status, code and offset in table.tsv: opened by path,
- * mapped and read, and from memory; within the documented memory bound, and with each allocation
- * failing.
+ * Opens and verifies every file of data/bad/gguf by path, in every access mode, and from memory.
+ * Status, code and offset must be those in table.tsv, and memory use must stay within the
+ * documented bound. Repeats this with each allocation failing, with truncated files, and with
+ * changed bytes.
  */
 #include "support.h"
 
@@ -41,7 +42,7 @@ static void read_table(void **state)
     assert_true(row_count > 150);
 }
 
-/* Returns the first finding of the highest severity. */
+/* Returns the first of the findings with the highest severity. */
 static wb_finding worst(const wb_findings *findings)
 {
     wb_finding chosen = {.severity = WB_INFO, .code = "-", .offset = WB_NO_OFFSET};
@@ -77,7 +78,7 @@ static void verifies(void **state)
     }
 }
 
-/* Checks the result of opening alone: an error with its offset, or a model. */
+/* Checks the result of opening: the expected error with its offset, or a model. */
 static void check_open(const row *r, wb_status status, const wb_error *error, const char *how)
 {
     bool refused = r->verdict == 2;
@@ -103,7 +104,8 @@ static void opens_in_every_mode(void **state)
     }
 }
 
-/* Opens from a block that ends with the file, so that sanitizers detect reads past the end. */
+/* Opens each file from a memory block of exactly its size, so that sanitizers detect reads past
+ * the end. */
 static void opens_memory_within_bounds(void **state)
 {
     (void)state;
@@ -125,7 +127,8 @@ static void opens_memory_within_bounds(void **state)
     }
 }
 
-/* Opens with allocation `at` failing; returns true if there were that many allocations. */
+/* Opens a file with allocation number `at` failing. Returns false if there were fewer
+ * allocations. */
 static bool fails_at(const row *r, size_t at, bool for_good)
 {
     counter count = {.fail_at = at, .for_good = for_good};
@@ -134,8 +137,8 @@ static bool fails_at(const row *r, size_t at, bool for_good)
     wb_model *model;
     wb_error error;
     wb_status status = wb_open_memory(r->bytes, r->n, r->path, &options, &model, &error);
-    if (!count.failed || status == WB_OK) /* the failed allocation was that of a smaller copy of the
-                                             header, which is optional */
+    if (!count.failed || status == WB_OK) /* may succeed: copying the header to a smaller block is
+                                             optional */
         check_open(r, status, &error, "after all allocations");
     else if (status != WB_ERROR_MEMORY)
         check_open(r, status, &error, "with a failed allocation");
@@ -157,7 +160,7 @@ static void survives_every_failing_allocation(void **state)
     }
 }
 
-/* A file truncated at any byte is rejected, unless the missing bytes are unused. */
+/* A file that is truncated at any byte must be refused, unless no tensor uses the missing bytes. */
 static void refuses_every_truncation(void **state)
 {
     (void)state;
@@ -180,8 +183,8 @@ static void refuses_every_truncation(void **state)
     }
 }
 
-/* Flips every bit of every byte, and sets each byte to 0 and 255: no crash, no leak, bounded
- * memory. */
+/* Flips each bit, and sets each byte to 0 and to 255. Opening such a file must not crash or leak
+ * memory, and memory use must stay within the bound. */
 static void survives_every_changed_byte(void **state)
 {
     (void)state;

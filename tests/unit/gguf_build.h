@@ -50,7 +50,7 @@ static inline void gguf_string(gguf *g, const char *text)
     gguf_text(g, text, strlen(text));
 }
 
-/* Writes the header of a version 3 file. */
+/* Begins a GGUF file of version 3 with its magic, version and counts. */
 static inline void gguf_start(gguf *g, bool big, uint64_t tensors, uint64_t entries)
 {
     memset(g, 0, sizeof *g);
@@ -81,7 +81,8 @@ static inline void gguf_array(gguf *g, uint32_t type, uint64_t count)
     gguf_uint(g, count, 8);
 }
 
-/* `shape` lists the dimensions innermost first and ends with 0. */
+/* Writes the description of a tensor. `shape` lists the dimensions innermost first and ends with
+ * 0. */
 static inline void gguf_tensor(gguf *g, const char *name, const uint64_t *shape, uint32_t type,
                                uint64_t offset)
 {

@@ -1,7 +1,7 @@
 /*
- * NVFP4 in GGUF and its per-tensor scale: a tensor and its NAME.scale are one tensor, whose
- * values are those of its blocks with the block scales multiplied by the scale first. A scale
- * that does not match stays a tensor and is reported.
+ * Tests NVFP4 in GGUF with a per-tensor scale. NAME.weight and NAME.scale must form one tensor. Its
+ * values must be those of the blocks, whose block scales are multiplied by the per-tensor scale
+ * before anything else. A scale that does not fit must stay a tensor and be reported.
  */
 #include "support.h"
 
@@ -27,7 +27,7 @@ enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_NVFP4 = 40 };
 
 static uint8_t blocks[EXPERTS * ROWS * BLOCKS_A_ROW * 36];
 
-/* Writes blocks with codes and scales of every kind, including 0x7F, which GGML treats as 0. */
+/* Makes blocks with random codes and block scales. One scale is 0x7F, which GGML treats as 0. */
 static void make_blocks(void)
 {
     uint64_t random = 88172645463325252u;
@@ -72,7 +72,7 @@ static wb_model *open_tensors(gguf *g, bool big, const tensor *tensors, size_t c
     return model;
 }
 
-/* Returns an element as llama.cpp's converter and ModelOpt compute it. */
+/* Computes element i as llama.cpp's converter and ModelOpt do. */
 static float value_of(const uint8_t *data, size_t i, float factor)
 {
     static const float codes[16] = {0, .5F,  1,  1.5F,  2,  3,  4,  6,
@@ -127,7 +127,7 @@ static uint64_t number_of(const wb_model *model, const char *name)
     return index;
 }
 
-/* ---- what is one tensor ---- */
+/* ---- pairs that form one tensor ---- */
 
 static void joins(void **state)
 {
@@ -142,7 +142,7 @@ static void joins(void **state)
         uint64_t stack = number_of(model, "blk.0.ffn_up_exps.weight");
         check_values(model, single, factors, matrix, 0, matrix);
         check_values(model, stack, factors, matrix, 0, EXPERTS * matrix);
-        /* From the middle of a group across the end of an expert. */
+        /* A slice from the middle of a group in one expert into the next expert. */
         check_values(model, stack, factors, matrix, matrix - 7, matrix + 20);
         check_values(model, number_of(model, "blk.0.attn_k.weight"), &one, matrix, 0, matrix);
         wb_close(model);
@@ -173,7 +173,7 @@ static void says_so(void **state)
     assert_string_equal(role.role, "global_scale");
     assert_int_equal(wb_tensor_at(model, role.index, &part, NULL), WB_OK);
     assert_string_equal(part.name, "blk.0.attn_v.scale");
-    /* The blocks are also accessible as a part. */
+    /* Part 0 must give the blocks alone. */
     uint8_t bytes[MATRIX_BYTES];
     assert_int_equal(wb_tensor_part(model, single, 0, &role, NULL), WB_OK);
     assert_int_equal(wb_tensor_read(model, role.index, NULL, -1, bytes, sizeof bytes, NULL), WB_OK);
@@ -205,7 +205,7 @@ static void refuses(void **state)
         tensor scale;
         bool experts;
         bool joined;
-        const char *told; /* code of the finding on opening; NULL: none */
+        const char *told; /* code of the finding reported on opening; NULL: none */
     } cases[] = {
         {"F16", {"w.scale", TYPE_F16, {1}, factors, 2}, false, false, "packing-unknown"},
         {"two", {"w.scale", TYPE_F32, {2}, factors, 8}, false, false, "packing-unknown"},
@@ -241,7 +241,7 @@ static void refuses(void **state)
     }
 }
 
-/* Tensors without a scale, and scales without a tensor. */
+/* A scale without a tensor must stay a tensor, and so must a scale next to another block type. */
 static void stays_alone(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void stays_alone(void **state)
     gguf_free(&g);
 }
 
-/* A scale of NaN or infinity makes all values so, and verify reports its location. */
+/* A scale that is NaN or infinite must be reported by wb_verify_model. */
 static void odd_factors(void **state)
 {
     (void)state;

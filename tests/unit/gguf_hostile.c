@@ -1,6 +1,7 @@
 /*
- * GGUF headers made to exhaust memory or time: many small items of each kind, and false counts.
- * Live memory must stay below 8 times the file size plus 1 MiB, and time must grow linearly.
+ * Tests GGUF headers that are made to exhaust memory or time: many small items of each kind, and
+ * wrong counts. Allocated memory must never exceed 8 times the file size plus 1 MiB, and the time
+ * of opening must grow linearly with the size.
  */
 #include "support.h"
 
@@ -8,7 +9,7 @@
 
 #include "gguf_build.h"
 
-/* Writes short distinct keys and names. */
+/* Writes number i as a short string, for distinct keys and tensor names. */
 static void put_name(gguf *g, uint64_t i)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz_";
@@ -24,8 +25,8 @@ static void put_name(gguf *g, uint64_t i)
 typedef struct family {
     const char *name;
     bool tensors; /* the items are tensors; otherwise metadata entries */
-    void (*begin)(gguf *g,
-                  uint64_t n); /* writes the part before the n items; NULL: only the file header */
+    void (*begin)(
+        gguf *g, uint64_t n); /* writes all that precedes the n items; NULL: only the file header */
     void (*each)(gguf *g, uint64_t i);
     bool refused;
 } family;
@@ -90,7 +91,7 @@ static void empty_tensor(gguf *g, uint64_t i)
     gguf_uint(g, 0, 8);
 }
 
-/* Writes tensors with distinct shapes, in reverse order. */
+/* Writes an empty tensor. Shapes are distinct and descend. */
 static void shaped_tensor(gguf *g, uint64_t i)
 {
     put_name(g, i);
@@ -109,7 +110,7 @@ static void same_tensor(gguf *g, uint64_t i)
     empty_tensor(g, 1);
 }
 
-/* Begins an array of n elements within an entry. */
+/* Begins a metadata entry that is an array of n elements. */
 static void begin_array(gguf *g, uint32_t type, uint64_t n)
 {
     gguf_start(g, false, 0, 1);
@@ -138,7 +139,7 @@ static void empty_array_element(gguf *g, uint64_t i)
     gguf_array(g, i % 3 == 0 ? STR : i % 3 == 1 ? ARR : U8, 0);
 }
 
-/* Begins arrays nested n deep, each with one element. */
+/* Begins arrays that are nested n levels deep, each with one element. */
 static void begin_nest(gguf *g, uint64_t n)
 {
     (void)n;
@@ -151,7 +152,7 @@ static void nest_element(gguf *g, uint64_t i)
     gguf_array(g, ARR, 1);
 }
 
-/* Each array declares as many elements as the rest of the file could hold. */
+/* Writes an array that declares many more elements than it contains. */
 static void greedy_element(gguf *g, uint64_t i)
 {
     gguf_array(g, ARR, i < 4 ? 1 : 1000);
@@ -192,7 +193,7 @@ static const family families[] = {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* Builds a file of about `bytes` bytes. */
+/* Builds a file of about `bytes` bytes with the items of the family. */
 static gguf make_file(const family *f, size_t bytes)
 {
     gguf g;
@@ -212,7 +213,7 @@ static gguf make_file(const family *f, size_t bytes)
     return g;
 }
 
-/* Opens the file with a counting allocator. */
+/* Opens the file with an allocator that counts, checks for leaks, and returns the status. */
 static wb_status open_counted(const gguf *g, counter *count)
 {
     *count = (counter){0};
@@ -248,7 +249,7 @@ static void memory(void **state)
     }
 }
 
-/* False counts are rejected before memory is allocated for them. */
+/* Wrong counts must be refused before memory is allocated for them. */
 static void lying_counts(void **state)
 {
     (void)state;
@@ -292,8 +293,8 @@ static double seconds_to_open(const gguf *g)
     return best;
 }
 
-/* The limit is generous, since the machine may be busy: quadratic time would give a factor of
- * 16 instead of 4. */
+/* Four times the bytes must take less than 8 times the time. The limit lies between 4 (linear) and
+ * 16 (quadratic), because other programs may disturb the measurement. */
 static void time_is_linear(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * GGUF metadata through the public functions, in both byte orders: every value type, arrays of
- * all types, extreme values, queries of the wrong type, and NUL-terminated strings at any
- * position.
+ * Tests GGUF metadata with the public functions, in both byte orders: every value type, arrays of
+ * every type, extreme values, and queries of the wrong type. Strings must be NUL-terminated at
+ * every position in the header.
  */
 #include "support.h"
 
@@ -70,7 +70,7 @@ static void add_arrays(gguf *g)
     }
 }
 
-/* [[1, 2], [], ["x", ""], [[3], [[]]]] */
+/* Adds the nested array [[1, -2], [], ["x", ""], [[3], [[]]]]. */
 static void add_nested(gguf *g)
 {
     gguf_key(g, "a.nested", ARR);
@@ -195,7 +195,8 @@ static void check_refusals(const wb_model *m)
                      WB_ERROR_ARGUMENT);
 }
 
-/* The value where there is one that fits, the fallback for all that a getter refuses. */
+/* The getters with a fallback must return the value if it fits their type, otherwise the
+ * fallback. */
 static void check_fallbacks(const wb_model *m)
 {
     const char *own = "own";
@@ -221,7 +222,7 @@ static void check_fallbacks(const wb_model *m)
     assert_int_equal(wb_meta_get_bool_or(m, "no.such", SIZE_MAX, 2), 2);
 }
 
-/* Which arrays wb_meta_get_array accepts for which element type. */
+/* Checks which arrays wb_meta_get_array accepts for each requested element type. */
 static void check_elements(const wb_model *m)
 {
     static const struct {
@@ -446,7 +447,7 @@ static void big_endian(void **state)
     check_order(true);
 }
 
-/* ---- a source that returns a few bytes per read, so that fields span reads ---- */
+/* ---- a source that returns few bytes per read, so that fields are split between reads ---- */
 
 typedef struct trickle {
     const gguf *g;
@@ -463,8 +464,8 @@ static wb_status trickle_read(void *ctx, uint64_t offset, void *dst, size_t n, s
     return WB_OK;
 }
 
-/* A header that is larger than the first block of memory for it and, if enough memory is available,
- * than the second. */
+/* Tests a header that is larger than the first block of memory that the library allocates for it,
+ * and, except under valgrind, larger than the second block. */
 static void header_that_moves(void **state)
 {
     (void)state;
@@ -510,7 +511,7 @@ static void header_that_moves(void **state)
     gguf_free(&g);
 }
 
-/* With a header limit set by the caller, memory stays bounded. */
+/* The header limit that the caller sets must be observed. */
 static void header_limit(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Split GGUF files: opened from any part, from their directory, with missing parts, and with
- * parts whose metadata is wrong.
+ * Tests split GGUF models: opened by any of their files and by their directory, with missing files,
+ * and with files whose metadata is wrong.
  */
 #include "support.h"
 
@@ -11,7 +11,8 @@ typedef struct part {
     int64_t tensors; /* -1: the part has no split metadata */
 } part;
 
-/* Builds a part with two tensors; the first part contains the metadata. */
+/* Builds file i of a split model, with two tensors. Only file 0 contains other metadata than the
+ * split numbers. */
 static gguf make_part(const part *p, unsigned i)
 {
     static const uint64_t shape[] = {8, 2, 0};
@@ -63,7 +64,7 @@ static uint64_t warnings(const wb_model *model, const char *code)
     return n;
 }
 
-/* Counts the entries stored in the files. */
+/* Counts the metadata entries that are stored in a file, as opposed to derived ones. */
 static uint64_t of_files(const wb_model *model)
 {
     uint64_t n = 0;
@@ -110,8 +111,8 @@ static void whole_sets(void **state)
         check_whole(paths[i]);
     check_whole(folder);
 
-    /* A second set in the directory does not affect opening a part, but opening the directory
-     * fails. */
+    /* With a second model in the directory, opening a file must still work, and opening the
+     * directory must fail. */
     char *other = text_of("%s/n-00001-of-00001.gguf", folder);
     gguf g = make_part(&(part){0, 1, 2}, 0);
     write_file(other, g.bytes, g.n);
@@ -148,7 +149,7 @@ static void missing_parts(void **state)
     assert_int_equal(wb_open(middle, NULL, &model, &error), WB_ERROR_FORMAT);
     assert_non_null(strstr(error.message, "m-00003-of-00003.gguf"));
 
-    /* Under another file name, only the metadata identifies the set. */
+    /* If the file is renamed, only its metadata says that it is part of a split model. */
     char *renamed = text_of("%s/lone.gguf", folder);
     assert_int_equal(rename(middle, renamed), 0);
     assert_int_equal(wb_open(renamed, NULL, &model, &error), WB_OK);
@@ -159,7 +160,7 @@ static void missing_parts(void **state)
     scratch_remove(folder);
 }
 
-/* Parts with wrong metadata: number of findings per set. */
+/* Tests files with wrong split metadata: `findings` is the expected number of warnings. */
 static void disagreements(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void disagreements(void **state)
     }
 }
 
-/* A tensor in two parts, and a repeated key in a later part. */
+/* A tensor in two files, and a repeated key in the second file, must be refused. */
 static void repeated(void **state)
 {
     (void)state;

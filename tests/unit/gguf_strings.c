@@ -1,7 +1,8 @@
 /*
- * Long string arrays, which SIMD lanes read from guessed offsets (gguf_strings.c): strings for
- * which guesses are right, wrong or impossible, lengths of every size, truncated files. The
- * strings read must be those written, in both byte orders, from memory and a few bytes per read.
+ * Tests long string arrays, which the library reads in several lanes that begin at guessed offsets
+ * (gguf_strings.c). The test strings make the guesses right, wrong or impossible, and have lengths
+ * of every size. The strings read must equal those written, in both byte orders, from memory and
+ * from a source that gives few bytes per read. Also tests truncated files and wrong lengths.
  */
 #include "support.h"
 
@@ -29,7 +30,7 @@ static uint32_t draw(uint32_t *state)
     return *state >> 8;
 }
 
-/* Writes string i of a kind to `to`, a buffer of 70,000 bytes, and returns its length. */
+/* Writes string i to `to`, a buffer of 70,000 bytes, and returns its length. */
 typedef size_t make_text(char *to, uint64_t i, uint32_t *random);
 
 static size_t letters(char *to, size_t n, uint32_t *random)
@@ -53,13 +54,14 @@ static size_t nothing(char *to, uint64_t i, uint32_t *random)
     return 0;
 }
 
-/* Some strings are empty, so that a guess may be off by a byte. */
+/* Makes words of which some are empty, so that a guess may be off by one byte. */
 static size_t sometimes_nothing(char *to, uint64_t i, uint32_t *random)
 {
     return i % 3 == 0 ? 0 : words(to, i, random);
 }
 
-/* Strings of zeros, or that look like lengths, so that most guesses are wrong. */
+/* Makes strings of zeros, some with one other byte, which look like lengths, so that most guesses
+ * are wrong. */
 static size_t zeros(char *to, uint64_t i, uint32_t *random)
 {
     size_t n = draw(random) % 60;
@@ -78,7 +80,8 @@ static size_t any_bytes(char *to, uint64_t i, uint32_t *random)
     return n;
 }
 
-/* Strings too long for a guess, or for the 16 bits that a lane reads. */
+/* Makes some strings that are too long for a guess, or too long for the 16 bits of a length that a
+ * lane uses. */
 static size_t long_ones(char *to, uint64_t i, uint32_t *random)
 {
     static const size_t lengths[] = {255, 256, 257, 300, 65535, 65536, 65537, 3, 4096};
@@ -96,7 +99,7 @@ static const struct kind {
 #define KINDS (sizeof kinds / sizeof kinds[0])
 #define SEED 12345u
 
-/* Builds two arrays of `count` strings with a number between them. */
+/* Builds a file with two arrays of `count` strings and a number between them. */
 static gguf make_file(const struct kind *kind, uint64_t count, bool big)
 {
     static char text[70000];
@@ -174,7 +177,8 @@ static uint64_t number_at(const gguf *g, size_t at)
     return v;
 }
 
-/* Returns the offset at which a sequential reader must stop. */
+/* Returns the offset of the first string that a file cut to n bytes does not contain completely.
+ * There the reader must report the error. */
 static size_t string_cut(const gguf *g, size_t n)
 {
     size_t at = 24 + 8 + 1 + 4 + 4 + 8; /* file header, a one-byte key, type and count */
@@ -198,7 +202,7 @@ static void cut_anywhere(void **state)
             gguf_text(&g, text, kinds[k].make(text, i, &random));
         for (int i = 0; i < (is_slow() ? 5 : 100); i++) {
             size_t least =
-                49 + 8 * (size_t)count; /* a smaller file is rejected because of its count */
+                49 + 8 * (size_t)count; /* a smaller file is refused because of its count */
             if (g.n <= least)
                 break;
             size_t n = least + draw(&random) % (g.n - least);
@@ -212,7 +216,7 @@ static void cut_anywhere(void **state)
     }
 }
 
-/* A length that exceeds the file, in the middle of a block. */
+/* A string in the middle of the array has a length that exceeds the file. */
 static void wrong_length(void **state)
 {
     (void)state;

@@ -1,14 +1,15 @@
 /*
- * GGUF tensors: reversed shapes, every type in both byte orders read completely and in slices,
- * offsets aligned to general.alignment, invalid values and scales found by verify.
+ * Tests GGUF tensors. Shapes must be reversed; tensors of every type must be readable in both byte
+ * orders, completely and in slices; offsets must be multiples of general.alignment; and
+ * wb_verify_model must find invalid values and scales.
  */
 #include "support.h"
 
 #include "gguf_build.h"
 
 /*
- * Every GGML type with the fields of its blocks in order, as in ggml-common.h and the quantizers:
- * a count and a width in bytes for each field.
+ * Every GGML type. `fields` describes the fields of a block in order, as in ggml-common.h and the
+ * quantizers, with two numbers for each: how many elements it has, and their width in bytes.
  */
 static const struct type_row {
     uint32_t number;
@@ -55,7 +56,7 @@ static const struct type_row {
 
 #define TYPES (sizeof types / sizeof types[0])
 
-/* Swaps the bytes of all fields, as a machine of the other byte order would store them. */
+/* Swaps the bytes of all elements of the blocks, to change the byte order. */
 static void turn(const struct type_row *type, uint8_t *bytes, size_t blocks)
 {
     for (; blocks > 0; blocks--) {
@@ -85,7 +86,7 @@ static uint8_t *random_bytes(size_t n, uint64_t seed)
     return bytes;
 }
 
-/* Builds a file with one tensor "t" of 3 rows. */
+/* Builds a file with one tensor "t" of 3 rows, from its little-endian bytes. */
 static gguf make_file(const struct type_row *type, uint64_t columns, bool big,
                       const uint8_t *little, size_t bytes)
 {
@@ -110,8 +111,8 @@ static wb_model *open_bytes(const gguf *g)
     return model;
 }
 
-/* Reads rows from 1 on, which are whole blocks of every type, and slices that would split a
- * block. */
+/* Reads rows 2 and 1, the last block of each row, and a slice that splits blocks, which must be
+ * refused for types with blocks. */
 static void check_slices(const wb_model *model, const struct type_row *type, uint64_t columns,
                          const uint8_t *little, size_t bytes)
 {
@@ -123,7 +124,7 @@ static void check_slices(const wb_model *model, const struct type_row *type, uin
     assert_int_equal(wb_tensor_read(model, 0, &slice, -1, got, 2 * row, &error), WB_OK);
     assert_memory_equal(got, little + 2 * row, row);
     assert_memory_equal(got + row, little + row, row);
-    /* The last block of each row. */
+    /* Reads the last block of each row. */
     axes[0] = (wb_axis){.count = 3, .step = 1};
     axes[1] = (wb_axis){.start = columns - type->elements, .count = type->elements, .step = 1};
     assert_int_equal(wb_tensor_read(model, 0, &slice, -1, got, 2 * row, &error), WB_OK);
@@ -178,7 +179,7 @@ static void every_type(void **state)
     }
 }
 
-/* Values decoded from both byte orders must be equal, if the type can be decoded. */
+/* If a type can be decoded, the values from both byte orders must be equal. */
 static void decodes_alike(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void decodes_alike(void **state)
     assert_true(decoded >= 33);
 }
 
-/* Tensors larger than the read buffers, and not a multiple of them. */
+/* Tests tensors that are larger than the read buffers, and not a multiple of their size. */
 static void large_tensors(void **state)
 {
     (void)state;
@@ -265,7 +266,8 @@ static void expect_finding(const gguf *g, const char *code, wb_severity severity
     wb_close(model);
 }
 
-/* Sets a scale of every block type to infinity, then to NaN, in both byte orders. */
+/* Sets a binary16 scale of every block type to infinity, then to NaN, in both byte orders.
+ * wb_verify_model must report it. */
 static void odd_scales(void **state)
 {
     (void)state;
@@ -277,7 +279,7 @@ static void odd_scales(void **state)
                 scale = at + 2u * (type->fields[f] - 1u);
             at += (size_t)type->fields[f] * type->fields[f + 1];
         }
-        /* Types whose first 16-bit field is not a scale, or that have none. */
+        /* Skips types whose first 16-bit field is not a scale, or that have no such field. */
         if (type->elements == 1 || scale == SIZE_MAX || type->number == 15 || type->number == 17 ||
             type->number == 23 || type->number == 29)
             continue;
@@ -301,8 +303,8 @@ static void odd_scales(void **state)
     }
 }
 
-/* The scale of IQ1_M is split over the upper four bits of four 16-bit words; that of Q8_K is a
- * binary32. */
+/* Like odd_scales, for types with other scales. The scale of IQ1_M is stored in the upper four bits
+ * of each of four 16-bit words, that of Q8_K is a binary32, and that of MXFP4 has 8 bits. */
 static void odd_scales_elsewhere(void **state)
 {
     (void)state;
@@ -311,8 +313,8 @@ static void odd_scales_elsewhere(void **state)
         size_t bytes = 3u * type->bytes;
         uint8_t *little = calloc(bytes, 1);
         if (type->number == 29) {
-            little[48 + 7] = 0x7F; /* bits 15 to 12 of the scale are 7 … */
-            little[48 + 5] = 0xCF; /* … and 11 to 8 are C: infinity */
+            little[48 + 7] = 0x7F; /* bits 15 to 12 of the scale are 7, … */
+            little[48 + 5] = 0xCF; /* … and bits 11 to 8 are 0xC: infinity */
         } else if (type->number == 15) {
             memcpy(little, "\0\0\x80\x7F", 4);
         } else if (type->number == 39) {
@@ -348,10 +350,9 @@ static void plain_values(void **state)
     }
 }
 
-/* ---- where tensors lie ---- */
+/* ---- offsets of tensors ---- */
 
-/* Two tensors of 12 bytes, 64 bytes apart with general.alignment 64; then one offset is
- * changed. */
+/* Tests valid and invalid offsets of two tensors of 12 bytes, with general.alignment 64. */
 static void alignment(void **state)
 {
     (void)state;

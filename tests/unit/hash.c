@@ -1,7 +1,8 @@
 /*
- * core/siphash.h. The expected values are Python's, which hashes bytes with SipHash-1-3: with
- * PYTHONHASHSEED=0 the key is zero, with 1 and 77 it is made of that number (bits 16 to 23 of
- * x = x * 214013 + 2531011, a byte each); the data are the first n bytes of 0, 1, 2, …:
+ * Tests core/siphash.h. The expected values are from Python, which hashes bytes with SipHash-1-3.
+ * The data are n bytes with the values 0, 1, 2, … PYTHONHASHSEED determines the key. For 0, the key
+ * is zero. For 1 and 77, it consists of bits 16 to 23 of successive numbers x, beginning with the
+ * seed, where each is x * 214013 + 2531011 of the one before.
  *
  *     PYTHONHASHSEED=77 python3 -c 'print(hex(hash(bytes(range(9))) & (2**64 - 1)))'
  */
@@ -49,7 +50,7 @@ static void is_siphash_1_3(void **state)
         wb__hash_key key = {{vectors[i].key[0], vectors[i].key[1]}};
         if (wb__siphash(&key, data, vectors[i].n) != vectors[i].hash)
             fail_msg("vector %zu\n", i);
-        /* The hash does not depend on the alignment of the bytes. */
+        /* The hash must not depend on the alignment of the bytes. */
         unsigned char moved[260];
         memcpy(moved + 3, data, vectors[i].n);
         assert_true(wb__siphash(&key, moved + 3, vectors[i].n) == vectors[i].hash);

@@ -1,7 +1,7 @@
 /*
- * Digests: SHA-256 against the standard's examples and between implementations; equal value
- * digests for the same model in other formats; digest of a computed example; every allocation
- * failing in turn; progress; threads.
+ * Tests digests. SHA-256 must agree with the examples of the standard and between implementations.
+ * Digests of values must be equal for the same model in different formats, and must agree with
+ * their definition. Also tests each allocation failing once, progress reports, and threads.
  */
 #include "executor.h"
 #include "support.h"
@@ -30,7 +30,7 @@ static void digest_with(const wb__sha256_kernel *kernel, const void *bytes, size
     hex(digest, text);
 }
 
-/* Examples of FIPS 180-4, and a million letters "a". */
+/* Tests the examples of FIPS 180-4, and a million letters "a". */
 static void standard(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void standard(void **state)
     free(many);
 }
 
-/* All implementations give the same digest: one message, two in parallel, and libcrypto if
- * installed. */
+/* All implementations must give the same digests: for one message, for two in parallel, and with
+ * libcrypto if it is installed. */
 static void implementations(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void implementations(void **state)
     wb__libcrypto_sha256_free(library);
 }
 
-/* A message in pieces of any length, followed by a second message. */
+/* Adds a message in pieces of random length, and then further messages with the same state. */
 static void pieces(void **state)
 {
     (void)state;
@@ -168,8 +168,8 @@ static wb_hashes *hash(const wb_model *model, const wb_executor *executor, uint3
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
 
-/* Checks that both models have tensors with the same names and digests, except tensors that a
- * format omits. */
+/* Checks that both models have tensors with the same names and digests. Ignores tensors that do not
+ * count, because one format omits them. */
 static void assert_same_tensors(const char *family, const wb_hashes *a, const wb_hashes *b)
 {
     wb_tensor_hash x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -217,7 +217,7 @@ static void twins(void **state)
     }
 }
 
-/* Computes a digest by definition: rank, dimensions, values. */
+/* Computes the digest of values by its definition: SHA-256 of rank, dimensions and values. */
 static void by_hand(const float *values, size_t n, const uint64_t *shape, uint64_t rank,
                     char text[65])
 {
@@ -241,7 +241,7 @@ static const char odd[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_off
                           "\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[26,26]},"
                           "\"f\":{\"dtype\":\"U8\",\"shape\":[6],\"data_offsets\":[26,32]}}";
 
-/* All NaNs hash alike; complex numbers are pairs; every dtype is included. */
+/* All NaNs must give the same digest. A complex number must count as two values. */
 static void odd_values(void **state)
 {
     (void)state;
@@ -292,8 +292,8 @@ static void odd_values(void **state)
     free(bytes);
 }
 
-/* Permuted heads larger than the window, and tensors of many buffers, give the same digest as
- * one read. */
+/* A permuted head that is larger than the reader's window must be read in the right order, in reads
+ * of any size. */
 static void large_heads(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Safetensors headers made to exhaust memory. Contract: live allocations are at most eight times
- * the bytes present, plus 1 MiB. "Bytes present" is the real file size, whatever the header
- * declares. Option --trace prints the figures.
+ * Tests safetensors headers that are made to exhaust memory. Allocated memory must never exceed 8
+ * times the bytes present, plus 1 MiB. "Bytes present" is the real size of the file, whatever the
+ * header declares. The option --trace prints the memory use of each case.
  */
 #include "support.h"
 
@@ -26,7 +26,7 @@ static void add_text(text *t, const char *bytes)
     add(t, bytes, strlen(bytes));
 }
 
-/* Appends distinct short names without characters that need an escape. */
+/* Appends number i as a short name without characters that need an escape. */
 static void add_number(text *t, uint64_t i)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
@@ -37,7 +37,7 @@ static void add_number(text *t, uint64_t i)
     } while (i > 0);
 }
 
-/* Appends members until the header has about `bytes` bytes. */
+/* Appends member i of a header. */
 typedef void member(text *t, uint64_t i);
 
 static void one_tensor(text *t, uint64_t i)
@@ -250,7 +250,7 @@ static void open_header(const char *name, const unsigned char *bytes, size_t n, 
         wb_status status = windowed
                                ? wb_open_source(&source, "x.safetensors", &options, &model, NULL)
                                : wb_open_memory(bytes, n, "x.safetensors", &options, &model, NULL);
-        (void)status; /* the bound holds for accepted and rejected files */
+        (void)status; /* the bound must hold for accepted and refused files */
         check_peak(name, flags ? "compatible" : "strict", &memory, n);
         wb_close(model);
         assert_clean(&memory);
@@ -274,7 +274,7 @@ static void headers(void **state)
     }
 }
 
-/* Declared but missing bytes must not cost memory. */
+/* Bytes that are declared, but missing, must not cost memory. */
 static void announced(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void shards(void **state)
 {
     (void)state;
     size_t bytes = is_slow() ? (size_t)50 << 10 : (size_t)1 << 20;
-    /* One large file and small ones, in both orders, and many of equal size. */
+    /* A large file before three small ones, after three small ones, and four equal files. */
     for (int order = 0; order < 3; order++) {
         char *folder = scratch_make();
         size_t present = 0;
@@ -330,7 +330,7 @@ static void shards(void **state)
     }
 }
 
-/* An index that names as many files as possible; the files need not exist. */
+/* Tests an index that names as many files as possible. The files do not exist. */
 static void many_files(void **state)
 {
     (void)state;
@@ -367,6 +367,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(headers), cmocka_unit_test(announced),
                                        cmocka_unit_test(shards), cmocka_unit_test(many_files)};
-    trace = argc > 1 && strcmp(argv[1], "--trace") == 0; /* prints the figures */
+    trace = argc > 1 && strcmp(argv[1], "--trace") == 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

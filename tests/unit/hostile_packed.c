@@ -1,7 +1,7 @@
 /*
- * Malicious files next to packed weights: a config.json that costs memory or time, values of
- * wrong types, companion tensors claimed by two weights, too short, or of absurd shape. Reads
- * must stay within the bytes of each tensor.
+ * Tests malicious models with packed weights: a config.json that costs memory or time or has values
+ * of wrong types, and companion tensors (scales, biases) that belong to two weights, are too short,
+ * or have impossible shapes. Reads must stay within the bytes of each tensor.
  */
 #include "support.h"
 
@@ -47,8 +47,8 @@ static void affine(file *f, const char *module)
     }
 }
 
-/* Reads every tensor by index as F32, completely and its second half; returns how many
- * succeeded. */
+/* Reads every tensor as F32, once completely and once its second half. Returns the number of reads
+ * that succeeded. */
 static unsigned read_all(const wb_model *model)
 {
     unsigned read = 0;
@@ -107,7 +107,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Opens a directory whose config.json has n members of a kind; %zu in `member` is the index. */
+/* Opens a directory whose config.json consists of `before`, n times `member` and `after`. %zu in
+ * `member` stands for the index. Checks the memory use, and returns the time in seconds. */
 static double open_config(const char *before, const char *member, const char *after, size_t n)
 {
     char *folder = scratch_make();
@@ -174,8 +175,8 @@ static void configs(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_config(rows[i].before, rows[i].member, rows[i].after, 10);
-        /* The limit is generous, since the machine may be busy: quadratic time would give a
-         * factor of 16 instead of 4. */
+        /* Four times the members must take less than 8 times the time. The limit lies between 4
+         * (linear) and 16 (quadratic), because other programs may disturb the measurement. */
         double some = 0, more = 1;
         for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
             some = open_config(rows[i].before, rows[i].member, rows[i].after, n);
@@ -187,8 +188,8 @@ static void configs(void **state)
     }
 }
 
-/* More than a million of the smallest members, just above a power of two, where hash tables
- * have just grown. */
+/* Tests more than a million of the smallest members. Their number is just above a power of two, so
+ * that hash tables have just grown. */
 static void million(void **state)
 {
     (void)state;
@@ -295,7 +296,7 @@ typedef struct tensor_row {
 static const struct companions {
     const char *what;
     tensor_row rows[ROWS];
-    unsigned count;      /* number of resulting tensors */
+    unsigned count;      /* expected number of tensors */
     const char *finding; /* code of the finding about packing; NULL: none */
 } cases[] = {
     {"two tensors want the same scales",
@@ -420,7 +421,7 @@ static void companions(void **state)
 
 /* ---- many ---- */
 
-/* Packed tensors, and ones whose parts do not match, take no more memory than plain tensors. */
+/* Many packed tensors, and ones whose parts do not fit, must not exceed the memory bound. */
 static void many(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Malicious Ollama stores: digests that are paths, names that leave the store, blobs that are not
- * regular files, manifests that cost memory or time. Each is rejected with a reason, and no file
- * outside the store is opened.
+ * Tests malicious Ollama stores: digests that are paths, names that refer to files outside the
+ * store, blobs that are not regular files, and manifests that cost memory or time. Each must be
+ * refused with a reason, and no file outside the store may be opened.
  */
 #include "support.h"
 
@@ -39,7 +39,7 @@ static void remove_store(store *s)
     scratch_remove(s->folder);
 }
 
-/* Returns the path of the blob whose digest is one digit repeated 64 times. */
+/* Returns the path of the blob whose digest is `digit` 64 times. */
 static char *blob_path(const store *s, char digit)
 {
     char digest[65];
@@ -62,7 +62,7 @@ static void write_text(const char *path, const char *text)
     write_file(path, text, strlen(text));
 }
 
-/* Writes a manifest with these layers. */
+/* Writes a manifest with the JSON text `layers` as its list of layers. */
 static void write_manifest(const store *s, const char *layers)
 {
     char *text = text_of("{\"schemaVersion\":2,\"layers\":[%s]}", layers);
@@ -125,7 +125,7 @@ static void digests(void **state)
         "sha256:\\uff10000000000000000000000000000000000000000000000000000000000000",
     };
     store s = make_store();
-    /* A file that a digest would refer to if used as a path. */
+    /* A file to which some of the digests would refer if they were used as paths. */
     char *outside = text_of("%s/x", s.folder);
     st_write(outside, "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -182,7 +182,7 @@ static void blobs(void **state)
     assert_refused(&s, WB_ERROR_FORMAT, "not-a-regular-file");
     assert_int_equal(unlink(zero), 0);
 
-    /* Sizes: the blob has 63 bytes and is valid. */
+    /* The blob is valid and has 63 bytes; a manifest with any other size must be refused. */
     static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
     st_write(zero, header, 1);
     size_t bytes = 8 + sizeof header - 1 + 1;
@@ -211,7 +211,7 @@ static void blobs(void **state)
     remove_store(&s);
 }
 
-/* A blob of a text layer may also be replaced by a FIFO or a directory. */
+/* A FIFO instead of the blob of a text layer must be refused as well. */
 static void texts(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void names(void **state)
     wb_error error;
     assert_int_equal(wb_open("ollama://m", &options, &model, &error), WB_ERROR_FORMAT);
     assert_string_equal(error.code, "ollama-manifest");
-    /* A very long name. */
+    /* A model name of 100,000 bytes. */
     char *name = malloc(100001);
     memset(name, 'a', 100000);
     name[100000] = '\0';
@@ -283,7 +283,7 @@ static int count_entry(void *ctx, const wb_store_entry *entry)
     return 0;
 }
 
-/* Cyclic links, and manifests that are not regular files, do not block a listing. */
+/* Cyclic links, and manifests that are not regular files, must not block a listing. */
 static void listing(void **state)
 {
     (void)state;
@@ -321,7 +321,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Opens a manifest that lists one blob n times, or n missing blobs; returns the time. */
+/* Opens a model whose manifest lists one blob n times or, if `different`, n missing blobs. Checks
+ * the memory use, and returns the time in seconds. */
 static double open_many(const char *kind, const char *more, bool different, size_t n)
 {
     static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
@@ -392,8 +393,8 @@ static void layers(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_many(rows[i].kind, rows[i].more, rows[i].different, 10);
-        /* The limit is generous, since the machine may be busy: quadratic time would give a
-         * factor of 16 instead of 4. */
+        /* Four times the layers must take less than 8 times the time. The limit lies between 4
+         * (linear) and 16 (quadratic), because other programs may disturb the measurement. */
         double some = 0, more = 1;
         for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
             some = open_many(rows[i].kind, rows[i].more, rows[i].different, n);
@@ -404,7 +405,7 @@ static void layers(void **state)
     }
 }
 
-/* A manifest with too many layers is rejected without extra cost. */
+/* A manifest with too many layers must be refused without high memory use. */
 static void too_many_layers(void **state)
 {
     (void)state;

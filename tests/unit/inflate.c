@@ -1,5 +1,6 @@
 /*
- * inflate: a stream that Python's zlib made from the bytes (i * i >> 3) & 0x3F, i < 600.
+ * Tests inflate/inflate.h. Python's zlib compressed the test data from the bytes
+ * (i * i >> 3) & 0x3F for i < 600.
  */
 #include "support.h"
 
@@ -24,7 +25,7 @@ static const uint8_t packed[] = {
     0xAC, 0x4C, 0x4B, 0xE4, 0xB7, 0x7F, 0xFF, 0x1F, 0xF8, 0xBF, 0x01,
 };
 
-/* Returns NULL if zlib is not installed. */
+/* Returns a new inflater, or NULL if zlib is not installed. */
 static wb__inflater *make(wb__context *context, counter *heap, wb_error *error)
 {
     wb__inflater *inflater;
@@ -89,7 +90,7 @@ static void test_broken(void **state)
     }
     wb__inflate_step step = {reserved, sizeof reserved, out, sizeof out};
     assert_int_equal(wb__inflater_run(inflater, &step), WB__INFLATED_BROKEN);
-    /* A new stream can be read after an error. */
+    /* After an error, a new stream must be readable. */
     wb__inflater_start(inflater);
     step = (wb__inflate_step){packed, sizeof packed - 1, out, sizeof out};
     wb__inflated result = wb__inflater_run(inflater, &step);

@@ -1,7 +1,7 @@
 /*
- * The pull parser, on data/json. A file y_… is a valid JSON text; n_atN_… is invalid at byte N.
- * Windows of any size give the same tokens as memory. Further tests: values, discarding,
- * skipping, limits, the key set.
+ * Tests the pull parser with the files of data/json. A file y_… is a valid JSON text; n_atN_… is
+ * invalid at byte N. Parsing through windows of any size must give the same tokens as parsing from
+ * memory. Further tests: values, skipping, limits, and the set of keys.
  */
 #include "support.h"
 
@@ -11,7 +11,7 @@
 
 #define FOLDER TEST_DATA "/json"
 
-/* ---- a window of a few bytes per read ---- */
+/* ---- a window that is filled with few bytes at a time ---- */
 
 typedef struct window {
     const unsigned char *bytes;
@@ -85,7 +85,7 @@ static void say_token(transcript *t, const wb__json *json)
     say(t, "\n", 1);
 }
 
-/* Parses a text; returns the offset of the error, or of data after the value, or UINT64_MAX. */
+/* Parses a text. Returns the offset of an error or of data after the value; UINT64_MAX: neither. */
 static uint64_t parse(const unsigned char *bytes, size_t n, size_t reach, transcript *t)
 {
     counter memory = {0};
@@ -228,15 +228,15 @@ static void skips(void **state)
     assert_int_equal(wb__json_next(&f.json), WB__JSON_OBJECT);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
     assert_true(wb__json_skip(&f.json)); /* skips the value of "a" */
-    assert_int_equal(f.memory.calls, 0); /* nothing was stored */
+    assert_int_equal(f.memory.calls, 0); /* no string was unescaped into memory */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
     assert_text(&f, "b", 1);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
-    assert_true(wb__json_skip(&f.json)); /* a scalar is already consumed */
+    assert_true(wb__json_skip(&f.json)); /* does nothing: a scalar is already consumed */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_OBJECT_END);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_STRING);
-    assert_text(&f, "\n", 1); /* strings are stored again */
+    assert_text(&f, "\n", 1); /* after skipping, strings are unescaped again */
     end(&f);
 
     begin(&f, "{\"a\":[1,{\"b\":\"\\ud800\"}]}");
@@ -304,7 +304,7 @@ static void says_that_reading_failed(void **state)
     }
 }
 
-/* Another reader may take members from the cursor, as the fast safetensors reader does. */
+/* Another parser may consume members at the cursor, as the fast safetensors parser does. */
 static void lets_others_take_members(void **state)
 {
     (void)state;

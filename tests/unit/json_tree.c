@@ -1,4 +1,4 @@
-/* json/tree.h: queries on a complete text. */
+/* Tests json/tree.h, which answers queries on a complete JSON text. */
 #include "json/tree.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void looks_around(void **state)
     assert_true(parse(&tree, " {\"a\": [1, [2, 3], {}], \"b\\u0000\\n\": {\"c\": \"\\u00e9x\"},"
                              " \"a/b\": 5, \"\": null, \"a\": [7] } "));
     assert_int_equal(wb__tree_count(&tree, 0), 5);
-    wb__node a = wb__tree_get(&tree, 0, "a"); /* the last duplicate wins */
+    wb__node a = wb__tree_get(&tree, 0, "a"); /* the last of equal keys counts */
     assert_int_equal(wb__tree_count(&tree, a), 1);
     assert_true(wb__tree_uint(&tree, wb__tree_first(&tree, a), &u));
     assert_int_equal(u, 7);

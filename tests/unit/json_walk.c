@@ -1,4 +1,4 @@
-/* wb_json_walk, with which the command reads JSON. */
+/* Tests wb_json_walk, with which the wb command reads JSON. */
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
@@ -69,7 +69,7 @@ static int note_whole(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Integers are exact even where doubles are not. */
+/* Integers must be exact, even those that a double cannot represent. */
 static void whole_numbers(void **state)
 {
     static const char text[] =

@@ -1,4 +1,4 @@
-/* The JSON writer: its output, and that the parser reads it back. */
+/* Tests the JSON writer: its output must be as expected, and the parser must read it back. */
 #include "support.h"
 
 #include <locale.h>
@@ -9,7 +9,7 @@
 typedef struct buffer {
     char text[4096];
     size_t n;
-    size_t room; /* writing more bytes than this fails */
+    size_t room; /* maximum number of bytes; writing more fails */
     unsigned calls;
 } buffer;
 
@@ -85,7 +85,7 @@ static void escapes(void **state)
     }
 }
 
-/* Reads the first token of the output. */
+/* Parses the first token of the output. */
 static void read_back(const buffer *b, wb__json *json, wb__cursor *cursor)
 {
     *cursor = wb__cursor_over(b->text, b->n);
@@ -162,7 +162,7 @@ static void doubles_are_short(void **state)
     }
 }
 
-/* The locale of the application, such as one with decimal commas, has no effect. */
+/* The locale of the application must have no effect, even if it has decimal commas. */
 static void minds_no_locale(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void remembers_a_failure(void **state)
         assert_int_equal(w.failed, !complete);
         unsigned calls = b.calls;
         if (!complete) {
-            wb__json_write_null(&w); /* nothing is written after an error */
+            wb__json_write_null(&w); /* must write nothing after an error */
             assert_int_equal(b.calls, calls);
         }
     }

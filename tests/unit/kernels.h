@@ -1,6 +1,6 @@
 /*
- * kernels.h: helpers shared by the kernel tests: buffers that end at an inaccessible page, and
- * random numbers.
+ * kernels.h: helpers for the kernel tests: buffers that end at an inaccessible page, and random
+ * numbers.
  */
 #ifndef WB_TESTS_KERNELS_H
 #define WB_TESTS_KERNELS_H

@@ -1,6 +1,7 @@
 /*
- * The tensors of real models, compared with an independent reader (tests/tools/make_listings.py).
- * Headers are those of the real files; tensor data is a hole.
+ * Compares the tensors of real models with those that an independent reader lists
+ * (tests/tools/make_listings.py). The test files have the headers of the real files, but a hole
+ * instead of tensor data.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -104,7 +105,7 @@ static void compare(const wb_model *model, char *line)
     assert_int_equal(tensor.bytes, strtoull(field[7], NULL, 10));
     assert_int_equal(tensor.elements, strtoull(field[8], NULL, 10));
 
-    /* The sizes of the parts add up, and each part is found by its name. */
+    /* The sizes of the parts must add up, and each part must be found by its name. */
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < encoding.parts; i++) {
         wb_part part = {.size = sizeof part};
@@ -149,7 +150,7 @@ static void lists_every_model(void **state)
     (void)fclose(expected);
 }
 
-/* Engines query the parts of Ollama's tensors by Ollama's names. */
+/* Inference engines query parts of packed tensors by Ollama's names for them (…_scale, …_qbias). */
 static void hands_over_parts(void **state)
 {
     (void)state;
@@ -170,7 +171,8 @@ static void hands_over_parts(void **state)
     wb_close(model);
 }
 
-/* Opens by manifest name, also in different case. */
+/* A model in a store must open by the path of its manifest and by every form of its name, in any
+ * case. */
 static void opens_by_any_name(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Loading: every byte exactly once, in every I/O mode and with any number of threads, and every
- * failure.
+ * Tests wb_load: every byte must be delivered exactly once, in every I/O mode and with any number
+ * of threads. Also tests cancellation, invalid options, and files that change during the load.
  *
  * wraps: wb__ring_open
  */
@@ -17,7 +17,7 @@
 
 enum { FILES = 3, TENSORS = 9, LANES = 4, FILE_ROOM = 1 << 20, TENSOR_ROOM = 1 << 18 };
 
-/* Tensors with any alignment: odd bytes before wider elements, empty ones, large ones. */
+/* The tensors of each file: some begin at odd offsets, some are empty, some are large. */
 static const struct {
     const char *dtype;
     size_t elements, width;
@@ -28,7 +28,7 @@ static const struct {
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not track writes by io_uring. */
+/* Disables io_uring under valgrind, which does not track its writes. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -73,12 +73,12 @@ static const wb_executor threads = {&thread_count, crew_run};
 typedef struct arrival {
     pthread_mutex_t lock;
     const wb_model *model;
-    unsigned char *values[FILES * TENSORS]; /* buffers of FILE_ROOM bytes */
-    unsigned char *seen[FILES * TENSORS];   /* one mark per byte of each tensor */
+    unsigned char *values[FILES * TENSORS]; /* delivered bytes of each tensor */
+    unsigned char *seen[FILES * TENSORS];   /* how often each byte of a tensor was delivered */
     unsigned char *images[FILES];
     uint8_t digests[FILES][32];
     unsigned digest_calls, lasting, stop_after, wrong;
-    const char *truncate; /* a file to truncate when the first piece arrives */
+    const char *truncate; /* file to truncate when the next piece arrives; NULL: none */
     uint64_t truncate_to;
     unsigned long long reported;
 } arrival;
@@ -133,7 +133,7 @@ static void *place(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
     return file < FILES && offset + bytes <= FILE_ROOM - 4096 ? a->images[file] + offset : NULL;
 }
 
-/* Returns an address that is never aligned for direct I/O. */
+/* Like `place`, but returns an odd address, which direct I/O cannot use. */
 static void *place_beside(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
 {
     arrival *a = ctx;
@@ -155,8 +155,8 @@ static int report(void *ctx, uint64_t done, uint64_t total)
     return 0;
 }
 
-/* Checks that each tensor equals the result of wb_tensor_read in that dtype (-1: as stored),
- * and that every byte was delivered once. */
+/* Checks that each tensor equals the result of wb_tensor_read with this dtype (-1: as stored), and
+ * that every byte was delivered once. */
 static void assert_all(const arrival *a, int32_t float_dtype)
 {
     uint64_t odd = 0;
@@ -241,7 +241,7 @@ static void every_byte_arrives_once(void **state)
     }
 }
 
-/* File bytes are stored at the caller's address, aligned or not. */
+/* The bytes of the files must be stored at the addresses that the caller gives, aligned or not. */
 static void bytes_are_put_in_place(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void digests_are_those_of_the_files(void **state)
         wb_close(model);
     }
     wb__sha256_lane_close(&hash);
-    /* A file whose name contains another digest is rejected after its last byte. */
+    /* A file whose name contains another digest than its own must be refused at its end. */
     char *wrong = text_of("%s/sha256-%064d", folder, 7);
     write_file(wrong, contents[0], sizes[0]);
     assert_int_equal(wb_open(wrong, NULL, &model, &error), WB_OK);
@@ -313,7 +313,8 @@ static void digests_are_those_of_the_files(void **state)
     free(wrong);
 }
 
-/* A file that shrinks during the load gives an error with its new end, and no fault. */
+/* If a file is truncated during the load, the error must contain its new end, and no access may
+ * fault. */
 static void a_file_that_shrinks_is_an_error(void **state)
 {
     static const wb_io ios[] = {WB_IO_READ, WB_IO_DIRECT, WB_IO_AUTO};
@@ -429,7 +430,8 @@ static void bad_options_are_refused(void **state)
     wb_close(model);
 }
 
-/* Cached data is read through the page cache, other data with direct I/O. */
+/* With WB_IO_AUTO, cached files must be mapped, and other files must be read, if possible with
+ * direct I/O. */
 static void auto_looks_at_the_page_cache(void **state)
 {
     wb_error error;
@@ -449,7 +451,7 @@ static void auto_looks_at_the_page_cache(void **state)
     (void)close(fd);
     assert_int_equal(wb_file_cached(model, 0, &cached, &error), WB_OK);
     assert_int_equal(wb_load(model, &options, &told, &error), WB_OK);
-    if (cached == 0) /* not on a file system in memory */
+    if (cached == 0) /* false on a file system in memory */
         assert_true(told.direct > 0 || told.copied > 0);
     assert_true(told.mapped > 0); /* the other files */
     wb_close(model);

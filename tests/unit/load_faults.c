@@ -1,14 +1,13 @@
 /*
- * Loading with injected faults.
+ * Tests wb_load with injected faults.
  *
  * Each read in turn is interrupted, returns fewer bytes, fails, or finds the end of the file, in
- * every I/O mode, with one thread and with four. Recoverable faults must give the same bytes. Other
- * faults must give an error with the file and the exact offset. No descriptor or memory may leak,
- * and no thread may wait forever (an alarm ends the test).
+ * every I/O mode, with one thread and with four. After a recoverable fault, the same bytes must be
+ * delivered. Any other fault must give an error with the file and the exact offset. No descriptor
+ * or memory may leak, and no thread may wait forever (an alarm ends the test).
  *
- * The test replaces two parts of the system: io_uring, which completes reads in any order and may
- * fail (the real one is tested once), and the page cache, because the kernel may evict files at any
- * time.
+ * The test replaces two parts of the system. Its io_uring completes reads in another order and can
+ * fail; the real one is used in one test. Its page cache does not depend on what the kernel evicts.
  *
  * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin
  * wb__ring_take wb__ring_close
@@ -29,7 +28,8 @@ enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64, E
 static char *folder;
 static char *paths[FILES];
 
-/* Writes files with unaligned sizes, and with elements that span two pieces. */
+/* Writes files with unaligned sizes, and with elements that lie in two pieces (parts of a file that
+ * are read at once). */
 static void make_files(void)
 {
     static const char header[] =
@@ -45,18 +45,18 @@ static void make_files(void)
     }
 }
 
-/* ---- what fails ---- */
+/* ---- faults ---- */
 
 typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 
-#define ENDED (-1) /* fault: the read returns 0, as at the end of the file */
+#define ENDED (-1) /* as os_error: the read returns 0, as at the end of the file */
 
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* for LESS: errno of the following call; 0: none */
-    size_t less;    /* number of bytes returned */
-    unsigned times; /* number of consecutive calls affected */
+    int os_error;   /* errno of the calls; LESS: of the calls after the first, 0: none */
+    size_t less;    /* LESS: maximum number of bytes returned */
+    unsigned times; /* number of consecutive affected calls */
 } fault;
 
 typedef enum ring_kind {
@@ -70,16 +70,16 @@ typedef enum ring_kind {
 static struct {
     const fault *what;
     unsigned at;                 /* number of the first affected call, counted from 1 */
-    _Atomic unsigned calls;      /* calls so far */
-    _Atomic unsigned misaligned; /* misaligned direct reads */
+    _Atomic unsigned calls;      /* number of reads so far */
+    _Atomic unsigned misaligned; /* number of misaligned direct reads */
     _Atomic unsigned maps;
     _Atomic unsigned befallen;
-    _Atomic uint64_t offsets[CALLS_MAX]; /* offsets of the affected calls */
-    uint32_t medium;                     /* f_type of every file system; 0: the real one */
+    _Atomic uint64_t offsets[CALLS_MAX]; /* offsets of the reads that failed */
+    uint32_t medium; /* f_type reported for every file system; 0: the real one */
     bool no_maps;
     bool cold; /* true: nothing is in the page cache; false: everything is */
     ring_kind ring;
-    _Atomic unsigned rung; /* reads started with io_uring */
+    _Atomic unsigned rung; /* number of reads started with io_uring */
 } world;
 
 static void world_reset(const fault *what, unsigned at)
@@ -161,7 +161,7 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
-    if (fd >= 0 && flags & MAP_PRIVATE) { /* mappings for mincore are shared */
+    if (fd >= 0 && flags & MAP_PRIVATE) { /* ignores those for mincore, which are shared */
         world.maps++;
         if (world.no_maps) {
             errno = ENOMEM;
@@ -237,7 +237,7 @@ void __wrap_wb__ring_close(wb__ring *ring)
         __real_wb__ring_close(ring);
         return;
     }
-    assert_true(ring->n == 0); /* no read is pending */
+    assert_true(ring->n == 0); /* no read may be pending */
     wb_allocator allocator = ring->allocator;
     wb__free(&allocator, ring, sizeof *ring);
 }
@@ -264,8 +264,8 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 }
 
 /*
- * Completes the last read first, two at a time. A failing ring keeps its destination buffers
- * until it reports the failure.
+ * Completes two reads, the last one first. The buffer of a read that fails must stay unused until
+ * the failure is reported, as with every read.
  */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
@@ -316,7 +316,7 @@ static const wb_executor threads = {&thread_count, crew_run};
 
 /* ---- loading ---- */
 
-/* Load options that select different code paths. */
+/* Options of a load, chosen so that different code paths are tested. */
 typedef struct manner {
     wb_access access;
     wb_io io;
@@ -325,11 +325,11 @@ typedef struct manner {
     bool in_place; /* pieces are read into the caller's memory, at odd addresses */
     ring_kind ring;
     bool on_device; /* the pieces are also uploaded to a device */
-    bool cold;      /* the files are not in the page cache, and are on a local disk */
+    bool cold;      /* the files are on a local disk and not in the page cache */
 } manner;
 
 typedef struct arrival {
-    _Atomic uint64_t bytes, hash; /* bytes of all pieces and their order-independent hash */
+    _Atomic uint64_t bytes, hash; /* of all pieces; the hash does not depend on their order */
     _Atomic unsigned digests;
     unsigned char *room;
 } arrival;
@@ -386,7 +386,7 @@ static wb_status take_later(void *ctx, void *handle, uint64_t offset, const void
     return WB_OK;
 }
 
-/* The source of the upload must still be unchanged. */
+/* Completes an upload. Its source must not have changed since the upload began. */
 static wb_status take_now(void *ctx, void *event)
 {
     upload *u = event;
@@ -432,14 +432,15 @@ static void check_failure(const fault *what, wb_status status, const wb_error *e
 {
     assert_int_equal(status, WB_ERROR_IO);
     assert_string_equal(error->code, what->os_error == ENDED ? "file-ends-early" : "io");
-    bool told_of = false; /* with several concurrent faults, the error is one of them */
+    bool told_of = false; /* if several threads met a fault, any one of them is reported */
     for (unsigned i = 0; i < world.befallen && i < CALLS_MAX; i++)
         told_of |= error->offset == world.offsets[i];
     assert_true(told_of);
     assert_true(strstr(error->file, ".safetensors") != NULL);
 }
 
-/* Injects a fault at the nth read; returns false if there are fewer reads. */
+/* Loads with a fault at the nth read, and checks the result. Returns false if there are fewer
+ * reads. */
 static bool try_fault(const manner *how, const fault *what, unsigned nth, arrival *a,
                       const arrival *expected)
 {
@@ -459,13 +460,13 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     wb_status status = load(model, how, a, &told, &error);
     bool befell = world.calls >= nth;
     unsigned rung = world.rung;
-    /* EINVAL from a direct read means that direct I/O is not supported, not that the read
-     * failed. */
+    /* The load must succeed: EINVAL from a direct read only means that direct I/O is not
+     * supported. */
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
                    (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)
-        gone_on = false; /* the fault hit the buffered read of an element that spans two pieces */
-    /* A read that failed in io_uring is repeated with pread, which may succeed. */
+        gone_on = false; /* the fault was in the buffered read of an element in two pieces */
+    /* A read that failed in io_uring is repeated with pread, so the load may succeed. */
     if (rung > 0 && what->times < 1000)
         gone_on = status == WB_OK;
     if (gone_on) {
@@ -549,7 +550,7 @@ static void every_read_may_fail(void **state)
     free(a.room);
 }
 
-/* Uses the real io_uring if available, with one thread and with four. */
+/* Tests the real io_uring, if it is available, with one thread and with four. */
 static void a_ring_reads_the_same(void **state)
 {
     static const uint32_t flags[] = {0, WB_LOAD_DIGEST, WB_LOAD_CONVERT};
@@ -572,7 +573,7 @@ static void a_ring_reads_the_same(void **state)
     free(a.room);
 }
 
-/* If mmap fails, the file is read, unless mapping was requested. */
+/* If mmap fails, the file must be read instead, unless WB_IO_MAP was requested. */
 static void what_cannot_be_mapped_is_read(void **state)
 {
     static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0,     true,
@@ -595,7 +596,7 @@ static void what_cannot_be_mapped_is_read(void **state)
     wb_close(model);
 }
 
-/* Files on network file systems are neither mapped nor read with direct I/O, unless requested. */
+/* Files on network file systems must not be mapped or read with direct I/O, unless requested. */
 static void files_of_other_machines_are_read(void **state)
 {
     static const uint32_t networks[] = {0x6969,     0xff534d42, 0xfe534d42, 0x65735546,
@@ -633,7 +634,7 @@ typedef struct stingy {
     uint64_t random;
 } stingy;
 
-/* Returns fewer bytes than requested, but no error. */
+/* Gives fewer bytes than requested. Call number `fail_at` fails. */
 static wb_status stingy_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     stingy *s = ctx;

@@ -1,6 +1,7 @@
 /*
- * Division of work when a file is loaded with direct I/O and a digest: one worker reads and
- * hashes, since SHA-256 is sequential, and passes hashed pieces on to idle workers.
+ * Tests how threads share the work of loading a file with direct I/O and a digest. SHA-256 is
+ * sequential, so one worker reads and hashes all pieces. It must pass hashed pieces on to idle
+ * workers, which deliver them.
  *
  * wraps: wb__ring_take wb__slots_pass_on pthread_cond_wait
  */
@@ -13,7 +14,7 @@ enum { THREADS = 3, DATA = 6 << 20, MEMORY = 1 << 20 };
 static const char header[] =
     "{\"a\":{\"dtype\":\"U8\",\"shape\":[6291456],\"data_offsets\":[0,6291456]}}";
 
-static _Atomic unsigned asleep; /* workers that wait, or hold the lock and are about to */
+static _Atomic unsigned asleep; /* workers that wait, or hold the lock and are about to wait */
 static _Atomic unsigned readers, others_took;
 static _Atomic uint64_t bytes, sum;
 static _Thread_local bool is_reader;
@@ -32,7 +33,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
 size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
-/* No read completes before the other workers wait. */
+/* Completes no read before the other workers wait. */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     if (!is_reader && readers++ == 0) {
@@ -46,7 +47,8 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 bool __real_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
 bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
 
-/* Waits until an idle worker takes the piece before the reader processes it itself. */
+/* After the first piece was passed on, waits until an idle worker takes it, so that the reader
+ * does not deliver it. */
 bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 {
     bool passed = __real_wb__slots_pass_on(lane, piece);
@@ -116,7 +118,7 @@ static void others_hand_over_what_was_digested(void **state)
     assert_true(sum == expected_sum);
     assert_memory_equal(digest, expected, 32);
     bool rang =
-        readers != 0; /* without io_uring or O_DIRECT, each worker processes its own pieces */
+        readers != 0; /* false without io_uring or O_DIRECT: each worker delivers its own pieces */
     assert_true(!rang || others_took > 0);
     free(file);
     scratch_remove(folder);

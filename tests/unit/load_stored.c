@@ -1,7 +1,7 @@
 /*
- * Loading tensors whose stored bytes differ from the delivered ones: compressed, in column-major
- * order, big-endian, together with plain tensors. The delivered bytes must be those of
- * wb_tensor_read.
+ * Tests loading of tensors whose stored bytes differ from the delivered ones: compressed, in
+ * column-major order, or big-endian; together with plain tensors. The delivered bytes must be those
+ * of wb_tensor_read.
  */
 #include "support.h"
 
@@ -50,7 +50,7 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-/* Runs with two workers: this thread and another. */
+/* An executor with two workers: this thread and another. */
 static void in_two(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     pthread_t other;
@@ -109,7 +109,7 @@ static void check(const char *path)
             a.values[i] = calloc(1, ROOM);
         const wb_load_options options = {
             .size = sizeof options,
-            .flags = round / 3 % 4, /* with digests and conversion */
+            .flags = round / 3 % 4, /* with and without WB_LOAD_CONVERT and WB_LOAD_DIGEST */
             .dtype = WB_DTYPE_BF16,
             .lanes = 2,
             .memory = 128u << 10,
@@ -149,7 +149,7 @@ static void gguf_of_other_machines(void **state)
     check(TEST_DATA "/bad/gguf/be_v3.gguf");
 }
 
-/* An F32 tensor [300, 777], column-major and big-endian, larger than every buffer. */
+/* Tests an F32 tensor [300, 777], column-major and big-endian, that is larger than every buffer. */
 static void large_by_columns(void **state)
 {
     static const char header[] = "\x93NUMPY\x01\x00v\x00{'descr': '>f4', 'fortran_order': True, "
@@ -171,7 +171,7 @@ static void large_by_columns(void **state)
     free(path);
 }
 
-/* Cancels in the middle of a tensor; the caller frees its memory as usual. */
+/* Cancels the load in the middle of a tensor. No memory may leak. */
 static void stops_on_request(void **state)
 {
     wb_model *model;
@@ -197,7 +197,7 @@ static void stops_on_request(void **state)
     assert_clean(&c);
 }
 
-/* Damaged compressed data, detected during the load. */
+/* Damage in compressed data must be detected during the load. */
 static void damage_is_told(void **state)
 {
     size_t n;

@@ -1,6 +1,6 @@
 /*
- * Digest manifests: damage is reported per chunk, even if the model no longer opens; invalid
- * manifests are rejected; every allocation failing in turn.
+ * Tests digest manifests. Damage must be reported per chunk, even if the model no longer opens.
+ * Invalid manifests must be refused. Repeats the check with each allocation failing once.
  */
 #include "support.h"
 
@@ -8,7 +8,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* A header, 3.5 MiB for "a", 5 bytes for "b", 20 bytes for "c", some of them as pairs. */
+/* Header of a model with 3.5 MiB for "a", 5 bytes for "b" and 20 bytes for "c". */
 static const char header[] =
     "{\"a\":{\"dtype\":\"U8\",\"shape\":[3670016],\"data_offsets\":[0,3670016]},"
     "\"b\":{\"dtype\":\"I8\",\"shape\":[5],\"data_offsets\":[3670016,3670021]},"
@@ -64,7 +64,7 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     wb_open_options open = {.size = sizeof open, .allocator = allocator};
     wb_verify_options options = {.size = sizeof options, .open = &open, .manifest = manifest_path};
     wb_status status = wb_verify(model_path, &options, &findings, &error);
-    /* Reading tolerates some allocation failures, at the cost of speed. */
+    /* The call may succeed although an allocation failed, because some only speed up reading. */
     if (c != NULL && c->failed && status == WB_OK)
         return findings;
     if (status != expected)
@@ -72,7 +72,8 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     return findings;
 }
 
-/* Returns the findings of manifests, one per line: code, offset, tensor, bytes. */
+/* Returns the findings about the manifest as text. Each line has the code, the offset, the tensor,
+ * and the message if it is about bytes. */
 static char *said(const wb_findings *findings)
 {
     char *all = text_of("%s", "");
@@ -131,7 +132,7 @@ static void damage(void **state)
                    whole_bytes - 25, whole_bytes - 25, whole_bytes - 21);
     expect(text, 1);
     free(text);
-    flip(8 + 3); /* in the header: changes or destroys the name "a" */
+    flip(8 + 3); /* in the header: damages the name "a" */
     text = text_of("manifest-damage@0 : bytes 0 to %zu, outside of all tensors, differ from the "
                    "manifest\n",
                    BEGIN - 1);
@@ -143,7 +144,7 @@ static void damage(void **state)
                    whole_bytes - 10, whole_bytes - 20, whole_bytes - 20, whole_bytes - 1);
     expect(text, 2);
     free(text);
-    /* Adjacent damaged chunks of one tensor are reported as one range. */
+    /* Adjacent damaged chunks of one tensor must be reported as one range. */
     unsigned char *zeros = calloc(1, whole_bytes);
     assert_non_null(zeros);
     memcpy(zeros, whole, BEGIN);
@@ -159,7 +160,7 @@ static void damage(void **state)
     drop();
 }
 
-/* Invalid manifests, each with a different error. */
+/* Tests invalid manifests, each with a different error. */
 static void refused(void **state)
 {
     (void)state;

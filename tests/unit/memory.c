@@ -1,4 +1,4 @@
-/* core/memory.h: the default allocator, arenas, growth, lists. */
+/* Tests core/memory.h: the default allocator, arenas, growth of blocks, and lists. */
 #include "support.h"
 
 #include "core/memory.h"
@@ -12,8 +12,8 @@ static bool is_zero(const unsigned char *bytes, size_t n)
     return true;
 }
 
-/* Sizes around the thresholds of the allocator; blocks are writable to the last byte, and
- * aligned. */
+/* Tests sizes around the thresholds of the default allocator. Blocks must be aligned and writable
+ * to the last byte. */
 static void default_gives_blocks(void **state)
 {
     (void)state;
@@ -102,14 +102,14 @@ static void arena_gives_blocks_and_texts(void **state)
         memset(blocks[i].at, (int)(i % 251), n);
         sum += n;
     }
-    for (size_t i = 0; i < 600; i++) { /* blocks do not overlap */
+    for (size_t i = 0; i < 600; i++) { /* blocks must not overlap */
         for (size_t k = 0; k < blocks[i].n; k++)
             assert_int_equal(blocks[i].at[k], i % 251);
     }
     assert_true(memory.live < sum + sum / 2 + (1 << 20));
     wb__arena_free(&arena);
     assert_clean(&memory);
-    wb__arena_free(&arena); /* empty again and usable */
+    wb__arena_free(&arena); /* a freed arena must be usable again */
     assert_non_null(wb__arena_alloc(&arena, 5));
     wb__arena_free(&arena);
     assert_clean(&memory);
@@ -119,7 +119,7 @@ static void arena_of_nothing(void **state)
 {
     (void)state;
     wb__arena arena = {.allocator = &wb__default_allocator};
-    assert_non_null(wb__arena_alloc(&arena, 0)); /* an empty shape, for a scalar */
+    assert_non_null(wb__arena_alloc(&arena, 0)); /* used for the empty shape of a scalar */
     wb__arena_free(&arena);
     assert_non_null(wb__arena_text(&arena, 0));
     wb__arena_free(&arena);
@@ -133,7 +133,7 @@ static void arena_of_nothing(void **state)
     wb__arena_free(&arena);
 }
 
-/* A large block does not increase the size of later blocks. */
+/* A large allocation must not increase the size of the arena's later blocks. */
 static void arena_with_large_blocks(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void list_keeps_its_items(void **state)
         if (i == 0)
             first = item;
     }
-    assert_ptr_equal(wb__list_at(&list, 0), first); /* items do not move */
+    assert_ptr_equal(wb__list_at(&list, 0), first); /* items must not move */
     for (size_t i = 0; i < 3000; i++)
         assert_true(*(uint64_t *)wb__list_at(&list, i) == (uint64_t)i * i);
     size_t calls = memory.calls;

@@ -1,6 +1,6 @@
 /*
- * Metadata of several files: equal and conflicting values, repeated keys, size limits; and the
- * capacity of the tensor table.
+ * Tests metadata of several files (equal and conflicting values, repeated keys, size limits) and
+ * the capacity of the tensor table.
  */
 #include "support.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- the same key in two files ---- */
 
-/* Keys that begin with '!' have a different value in the second file. */
+/* Writes metadata entries. If a key begins with '!', the second file has another value or type. */
 static void put_scalars(gguf *g, bool second)
 {
     gguf_number(g, "a.u32", U32, 5, 4);
@@ -50,7 +50,7 @@ static void put_arrays(gguf *g, bool second)
     put_texts(g, "b.texts", 20, "end");
     put_texts(g, "!b.texts", 20, second ? "END" : "end");
     put_texts(g, "b.no texts", 0, "");
-    gguf_key(g, "!b.arrays", ARR); /* nested arrays are always treated as different */
+    gguf_key(g, "!b.arrays", ARR); /* nested arrays are never equal, even to themselves */
     gguf_array(g, ARR, 1);
     gguf_array(g, U8, 1);
     gguf_uint(g, 1, 1);
@@ -133,7 +133,8 @@ static void end(fixture *f)
     assert_clean(&f->memory);
 }
 
-/* A key is repeated if its own file contains it twice, whatever the file's index. */
+/* A key must count as repeated only if one file contains it twice. The catalog marks a key with the
+ * index of its last file modulo 255, so the test uses 600 files. */
 static void many_files(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void many_files(void **state)
         if (i > 0)
             assert_int_equal(wb__catalog_begin_file(&f.model, &f.context, "next", "test", 0),
                              WB_OK);
-        if (i % 255 < 3) { /* indices that are equal modulo the period, and their neighbours */
+        if (i % 255 < 3) { /* file indices that are equal modulo 255, and their neighbours */
             assert_int_equal(
                 wb__catalog_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
                 WB_OK);
@@ -221,7 +222,7 @@ static wb_status never_twice(void *ctx, size_t first, size_t second)
     return WB_ERROR_FORMAT;
 }
 
-/* Enough tensors that the records alone use huge pages. */
+/* Tests a table for so many tensors that its records alone use huge pages. */
 static void many_tensors(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Values of config.json and sidecar files in every accepted form; experts that can and cannot be
- * stacked; and models whose sizes overflow.
+ * Tests values of config.json and other sidecar files in every accepted form, experts that can and
+ * cannot be stacked, and models whose sizes overflow.
  */
 #include "support.h"
 
@@ -67,7 +67,8 @@ static char *array_text(const wb_meta_array *array)
     return closed;
 }
 
-/* Returns a value as text: numbers with sign, strings as they are, "absent" for a missing key. */
+/* Returns a metadata value as text, or "absent" if the key is missing. Signed integers start with
+ * '+' or '-'. */
 static char *value_text(const wb_model *model, const char *key)
 {
     const char *text;
@@ -105,7 +106,7 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 
 /* ---- config.json ---- */
 
-/* The two %s are lists. */
+/* A config.json. The two %s are replaced by the elements of lists. */
 #define CONFIG                                                                                     \
     "{" LLAMA ",\"neg\":-5,\"neg\":-6,\"big\":18446744073709551615,\"list\":[1,2],\"list\":[3],"   \
     "\"mixed\":[1,\"a\"],\"signs\":[-1,2],\"beyond\":[-1,18446744073709551615],\"large\":["        \
@@ -121,7 +122,7 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 static void config_values(void **state)
 {
     (void)state;
-    char *zeros = malloc(20001), *text; /* two lists too long to be both derived */
+    char *zeros = malloc(20001), *text; /* so long that only one of two such lists is kept */
     assert_non_null(zeros);
     for (size_t i = 0; i < 20000; i++)
         zeros[i] = i % 2 == 0 ? ',' : '0';
@@ -165,7 +166,7 @@ static void config_values(void **state)
     free(text);
 }
 
-/* Lists of more than a few thousand values are truncated. */
+/* Only the first few thousand values of a config.json must become metadata. */
 static void too_many_values(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static const char templates[] =
     "\"T\"},{\"name\":\"aZ09/:@[`{~\",\"template\":\"R\"},{\"name\":\"\",\"template\":\"E\"},7,"
     "{\"name\":\"a name that is longer than the room there is for it, which is quite a lot of "
     "room\","
-    "\"template\":\"L\"}" /* more entries than the limit */
+    "\"template\":\"L\"}" /* then more entries than are read */
 #define EIGHT ",0,0,0,0,0,0,0,0"
     EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT ",{\"name\":\"late\",\"template\":\"X\"}]}";
 
@@ -242,8 +243,8 @@ static void templates_and_pieces(void **state)
     }
 }
 
-/* Fails every allocation while metadata of a directory is queried; returns the number of
- * failures. */
+/* Opens a directory and queries metadata, with each allocation failing once. Returns the number of
+ * attempts that failed. */
 static size_t fail_each(const char *folder, size_t *calls)
 {
     counter memory = {0};
@@ -258,7 +259,7 @@ static size_t fail_each(const char *folder, size_t *calls)
         wb_status status = wb_open(folder, &options, &model, NULL);
         if (status == WB_OK)
             status = wb_meta_find(model, "b", SIZE_MAX, &index);
-        if (status == WB_OK) /* a fallback succeeded */
+        if (status == WB_OK) /* the library can do without this allocation */
             expect(model, "b", "[1,2]");
         else
             assert_int_equal(status, WB_ERROR_MEMORY);
@@ -270,7 +271,8 @@ static size_t fail_each(const char *folder, size_t *calls)
     return failed;
 }
 
-/* Many expert stacks and key lengths, so that any allocation can fail. */
+/* Tests many stacks of experts and keys of many lengths, so that every place that allocates memory
+ * does so. */
 static void many_allocations(void **state)
 {
     (void)state;
@@ -340,7 +342,7 @@ static void close_gguf(gguf *g, wb_model *model)
     gguf_free(g);
 }
 
-/* Special tokens whose ids are out of range, or not tokens. */
+/* A special token must not get a text if its id is out of range or the tokens are not strings. */
 static void special_names(void **state)
 {
     (void)state;
@@ -430,11 +432,11 @@ static wb_model *open_promise(promise *p, uint64_t length, const char *label)
     return model;
 }
 
-/* The sum of the element counts overflows 64 bits. */
+/* The sum of the element counts of all tensors overflows 64 bits. */
 static void sums_that_overflow(void **state)
 {
     (void)state;
-    const unsigned long long each = (1ULL << 61) - 2; /* in bytes; twice as many elements */
+    const unsigned long long each = (1ULL << 61) - 2; /* bytes of a tensor, with 2 elements each */
     char header[1200] = "{";
     for (unsigned i = 0; i < 5; i++) {
         size_t at = strlen(header);
@@ -631,7 +633,8 @@ static void configs(void **state)
     }
 }
 
-/* Files without an architecture key, with a tensor name that only one architecture has. */
+/* Without an architecture key, a tensor name that only one architecture has must determine the
+ * architecture. */
 static void signatures(void **state)
 {
     (void)state;

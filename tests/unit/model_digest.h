@@ -1,5 +1,6 @@
 /*
- * model_digest.h: hashes all answers of an open model into one number, to compare two models.
+ * model_digest.h: computes one number from all that can be queried from an open model, to compare
+ * two models.
  *
  * Include support.h first.
  */
@@ -26,7 +27,7 @@ static inline void whole_findings(const wb_findings *findings, uint64_t *digest)
     }
 }
 
-/* Hashes the first and the last values of a tensor. */
+/* Adds name, shape, and the first and last values of a tensor to the digest. */
 static inline wb_status whole_tensor(const wb_model *model, uint64_t i, uint64_t *digest,
                                      wb_error *error)
 {
@@ -83,7 +84,7 @@ static inline wb_status whole_meanings(const wb_model *model, uint64_t *digest, 
             whole_mix(digest, native, len);
             status = wb_tensor_find(model, names[i], SIZE_MAX, &index);
         }
-        if (status == WB_OK) /* experts stored separately have their own tensor index */
+        if (status == WB_OK) /* the index may be that of a view that stacks separate experts */
             status = whole_tensor(model, index, digest, error);
         if (status != WB_OK && status != WB_ERROR_NOT_FOUND)
             return status;
@@ -91,7 +92,8 @@ static inline wb_status whole_meanings(const wb_model *model, uint64_t *digest, 
     return WB_OK;
 }
 
-/* Returns WB_OK or the first failure. Unknown names do not count as failures. */
+/* Adds all that can be queried to the digest. Returns WB_OK or the first error; unknown names are
+ * no errors. */
 static inline wb_status whole_model(const wb_model *model, uint64_t *digest, wb_error *error)
 {
     wb_config config = {.size = sizeof config};
@@ -105,8 +107,8 @@ static inline wb_status whole_model(const wb_model *model, uint64_t *digest, wb_
         status = whole_tensor(model, i, digest, error);
     if (status == WB_OK)
         status = whole_meanings(model, digest, error);
-    /* Derived metadata needs an allocation, and the count function cannot report that it
-     * failed. */
+    /* Looks for a missing key first: this makes the derived metadata, which wb_meta_count below
+     * could do as well, but without reporting a failed allocation. */
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
     if (status != WB_ERROR_NOT_FOUND)

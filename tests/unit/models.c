@@ -1,11 +1,11 @@
-/* Real models: every tensor of data/models/expected.tsv, stored, converted and sliced,
- * compared with NumPy. */
+/* Reads every tensor that data/models/expected.tsv lists for real models: as stored, converted and
+ * sliced. NumPy computed the expected hashes. */
 #include "support.h"
 
 static uint64_t hash_of(const unsigned char *bytes, uint64_t n)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (uint64_t i = 0; i < n; i += 8) { /* eight bytes at a time, padded with zeros */
+    for (uint64_t i = 0; i < n; i += 8) { /* words of 8 bytes; the last is padded with zeros */
         uint64_t word = 0;
         for (unsigned b = 0; b < 8 && i + b < n; b++)
             word |= (uint64_t)bytes[i + b] << 8 * b;
@@ -63,7 +63,8 @@ static void check_row(const reader *r, char *cells[8])
     check(r, cells[1], index, &slice, -1, cells[7]);
 }
 
-/* Checks that all tensors were listed. Companions of packed weights may count as parts. */
+/* Checks that the table lists all tensors of the model. For a model with packed tensors, it also
+ * lists their parts. */
 static void check_count(const wb_model *model, uint64_t listed, bool packed)
 {
     uint64_t count = model == NULL ? listed : wb_tensor_count(model);

@@ -1,19 +1,20 @@
 /*
- * Small valid files of every format, with each byte changed and truncated at each offset: reading
- * from memory and from a source that returns a few bytes per read must give the same result, a
- * model or an error with offset and reason. Also every read of such a source failing in turn.
+ * Tests small valid files of every format, truncated at each offset and with each byte changed.
+ * Reading from memory and from a source that gives few bytes per read must have the same result:
+ * the same model, or an error with the same offset and message. Also tests each read of such a
+ * source failing once.
  */
 #include "model_digest.h"
 
 #include <dirent.h>
 
-/* ---- a source that returns a few bytes per read and may fail ---- */
+/* ---- a source that gives few bytes per read and may fail ---- */
 
 typedef struct source {
     const unsigned char *bytes;
     size_t n, most;
-    size_t calls,
-        fail_at; /* calls so far; number of the call that fails, counted from 1, 0: none */
+    size_t calls, /* number of calls so far */
+        fail_at;  /* number of the call that fails, counted from 1; 0: none */
     wb_status failure;
     unsigned closed;
 } source;
@@ -52,7 +53,7 @@ static bool is_refusal(wb_status status)
     return status == WB_ERROR_FORMAT || status == WB_ERROR_UNSUPPORTED || status == WB_ERROR_LIMIT;
 }
 
-/* Opens a file in memory and hashes what can be read. */
+/* Opens a file in memory and computes the digest of the model. */
 static wb_status ask(const unsigned char *bytes, size_t n, const char *label, size_t most,
                      wb_error *error, uint64_t *digest)
 {
@@ -62,7 +63,7 @@ static wb_status ask(const unsigned char *bytes, size_t n, const char *label, si
     if (status == WB_OK) {
         wb_status read = whole_model(model, digest, error);
         if (read != WB_OK &&
-            !is_refusal(read)) /* damage in compressed data shows only when it is read */
+            !is_refusal(read)) /* damage in compressed data is found only when it is read */
             fail_msg("%s: reading gives %s\n", label, wb_status_name(read));
         whole_mix(digest, &read, sizeof read);
     }
@@ -105,8 +106,8 @@ static void mutate(const char *path)
     unsigned char *bytes = read_file(path, &n);
     compare(bytes, n, slash + 1, 41);
     for (size_t i = 0; i < n; i += is_slow() ? 7 : 1) {
-        unsigned char *cut = malloc(
-            i + 1); /* a copy of exact size, so that a sanitizer detects reads past the end */
+        unsigned char *cut =
+            malloc(i + 1); /* a copy, so that sanitizers detect reads past the end */
         assert_non_null(cut);
         memcpy(cut, bytes, i);
         compare(cut, i, slash + 1, 7 + i % 60);
@@ -123,7 +124,7 @@ static void mutate(const char *path)
     free(bytes);
 }
 
-/* Mutates the files of a directory that match a prefix and are not large. */
+/* Tests the mutations of the small files of a directory whose names begin with `begin`. */
 static void mutate_folder(const char *folder, const char *begin)
 {
     DIR *d = opendir(folder);
@@ -204,14 +205,13 @@ static void reads_that_fail(void **state)
                 wb_error error;
                 uint64_t digest = 0;
                 wb_status status = through_source(&s, path, &model, &error);
-                if (status == WB_ERROR_UNSUPPORTED) /* compressed files cannot be opened, because
-                                                       zlib is not installed */
+                if (status == WB_ERROR_UNSUPPORTED) /* a compressed file, and zlib is missing */
                     break;
                 if (status == WB_OK)
                     status = whole_model(model, k == 0 ? &expected : &digest, &error);
                 wb_close(model);
                 assert_int_equal(s.closed, 1);
-                /* Data that was read before is not read again. */
+                /* With a failed read there may be fewer calls than k; then nothing failed. */
                 if (k == 0)
                     calls = s.calls;
                 else if (s.calls >= k && status != s.failure)

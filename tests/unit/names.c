@@ -1,5 +1,5 @@
-/* arch/canonical_names.h, read/expert_view.c, verify/verify_config.c: canonical names, expert
- * views, missing tensors. */
+/* Tests canonical names (arch/canonical_names.h), views that stack separate experts
+ * (read/expert_view.c), and the report of missing tensors (verify/verify_config.c). */
 #include "support.h"
 
 #include "arch/name_pattern.h"
@@ -65,7 +65,7 @@ static const spelling spellings[] = {
     {"whisper", "encoder.conv1.bias", "enc.conv1.bias"},
     {"whisper", "encoder.ln_post.weight", "enc.output_norm.weight"},
     {"whisper", "decoder.ln.bias", "output_norm.bias"},
-    /* names that no rule covers */
+    /* names that no rule covers, or only in part */
     {"llama", "model.layers.00.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.65536.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.-1.mlp.down_proj.weight", NULL},
@@ -96,7 +96,7 @@ static void names_are_taken_apart(void **state)
         if (strcmp(text, s->canonical == NULL ? "" : s->canonical))
             fail_msg("%s: %s gives '%s'\n", s->family, s->name, text);
     }
-    /* Names of dots and digits only, of any length. */
+    /* Names of any length that consist of dots and digits only must not match. */
     wb__rule_table_make(&table, &wb__family_unknown);
     char odd[600];
     for (size_t n = 0; n < sizeof odd; n++) {
@@ -106,8 +106,7 @@ static void names_are_taken_apart(void **state)
     }
 }
 
-/* In each family's table no two rows of a column are equal, and each canonical name maps to
- * itself. */
+/* Each canonical name in the table of a family must be recognized and map to itself. */
 static void tables_are_sound(void **state)
 {
     (void)state;
@@ -171,7 +170,7 @@ static void experts_are_one(void **state)
             assert_string_equal(part.role, "expert");
             assert_int_equal(wb_tensor_part(folder, view, 3, &part, NULL), WB_ERROR_NOT_FOUND);
             assert_int_equal(wb_tensor_data(folder, view, &data, NULL), WB_ERROR_UNSUPPORTED);
-            /* The values are equal, read completely and in slices of all kinds. */
+            /* The values must be equal, read completely and in slices of many forms. */
             static const char *const slices[] = {
                 ":,:,:", "1,:,:", "::-1,:,:", "0:2,1::2,::-1", ":,-1,2:5", "2:0:-2,:,3", "0:0,:,:"};
             for (size_t s = 0; s < sizeof slices / sizeof slices[0]; s++) {
@@ -197,7 +196,7 @@ static void experts_are_one(void **state)
                     assert_int_equal(
                         wb_tensor_read(gguf, whole, &slice, WB_DTYPE_F32, b, sizeof b, NULL),
                         WB_OK);
-                    /* The directory stores them in half precision. */
+                    /* Exactly equal: the GGUF file stores the directory's F16 values as F32. */
                     for (uint64_t i = 0; i < elements; i++)
                         assert_true(a[i] == b[i]);
                 }
@@ -242,7 +241,7 @@ static void ties_and_names(void **state)
     wb_close(model);
 }
 
-/* ---- what verify says ---- */
+/* ---- findings of wb_verify ---- */
 
 /* Writes a model of one layer with F32 tensors given as "name:rows,columns". */
 static void write_model(const char *folder, const char *config, const char *const *tensors)
@@ -292,7 +291,7 @@ static const char llama[] =
         "model.layers.0.mlp.gate_proj.weight:12,8", "model.layers.0.mlp.up_proj.weight:12,8"
 
 static const struct {
-    const char *more; /* additional config members */
+    const char *more; /* additional members of config.json */
     const char *tensors[20];
     const char *code; /* code of the first finding; NULL: none */
     const char *name;
@@ -372,7 +371,7 @@ static void verify_tells(void **state)
     }
 }
 
-/* ---- several threads make the first query concurrently ---- */
+/* ---- the first query, made by several threads concurrently ---- */
 
 typedef struct question {
     const wb_model *model;
@@ -419,7 +418,7 @@ static void threads_get_one_answer(void **state)
     }
 }
 
-/* ---- memory runs out during the first query ---- */
+/* ---- the first query, with a failing allocation ---- */
 
 static void allocations(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * .npy and .npz files written by NumPy (tests/tools/make_npy.py): values, slices, zero-copy
- * access, limits, and a model directory with an .npz.
+ * Tests .npy and .npz files that NumPy wrote (tests/tools/make_npy.py): values, slices, access
+ * without a copy, limits, and a model directory with an .npz file.
  */
 #include "support.h"
 
@@ -8,7 +8,7 @@
 
 #define FOLDER TEST_DATA "/npy"
 
-/* Returns element i of every array in row-major order, by the same formula as the script. */
+/* Returns element i, in row-major order, of every array. The script uses the same formula. */
 static double value_of(wb_dtype dtype, uint64_t i)
 {
     uint64_t v = (i * 7 + 3) % 100;
@@ -42,7 +42,7 @@ static void check_values(const wb_model *model, uint64_t index, const wb_tensor 
         assert_true(values[i] == value_of(tensor->dtype, i));
 }
 
-/* Reads some indices of a [3, 4, 5] tensor, forwards and backwards. */
+/* Reads slices of a [3, 4, 5] tensor, some of them backwards, and checks the values. */
 static void check_slices(const wb_model *model, uint64_t index, const wb_tensor *tensor)
 {
     static const char *const texts[] = {"1:, ::2, 3", "::-1, :, ::-2", "2, 1:3", "-1, -1, -1"};
@@ -67,7 +67,8 @@ static void check_slices(const wb_model *model, uint64_t index, const wb_tensor 
     }
 }
 
-/* Data stored unchanged in the file is accessible without a copy; other data is not. */
+/* Data must be accessible without a copy if the file stores them as they are delivered, and not
+ * otherwise. */
 static void check_data(const wb_model *model, uint64_t index, const wb_tensor *tensor)
 {
     const void *bytes;
@@ -176,7 +177,8 @@ static void test_arrays(void **state)
     }
 }
 
-/* A compressed tensor larger than the decode cache, read forwards, backwards and in pieces. */
+/* Reads a compressed tensor that is larger than the decode cache: completely, backwards, and with
+ * large steps. */
 static void test_large(void **state)
 {
     (void)state;
@@ -216,7 +218,7 @@ static void test_large(void **state)
     wb_close(model);
 }
 
-/* ---- pieces, from several threads ---- */
+/* ---- reading in pieces, from several threads ---- */
 
 typedef struct job {
     const wb_model *model;
@@ -265,7 +267,8 @@ static void check_pieces(const char *path, uint64_t elements, uint32_t divisor, 
     wb_close(model);
 }
 
-/* Column-major: element i of [300, 77] is stored at 300 * (i % 77) + i / 77. */
+/* Reads a column-major and a compressed tensor in pieces. Element i of the column-major [300, 77]
+ * tensor is stored at position 300 * (i % 77) + i / 77. */
 static void test_pieces(void **state)
 {
     (void)state;
@@ -327,7 +330,7 @@ static void test_limits(void **state)
     }
 }
 
-/* A directory without other weights may contain one .npz, but not two. */
+/* A directory without other weights must open if it has one .npz file, but not if it has two. */
 static void test_folder(void **state)
 {
     (void)state;

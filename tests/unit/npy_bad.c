@@ -1,7 +1,7 @@
 /*
- * Every file of data/bad/npy must give the status, code and offset in its name,
- * STATUS_CODE_atOFFSET_WHAT: verified by path, opened by path and from memory; within the
- * documented memory bound, and with each allocation failing.
+ * Verifies every file of data/bad/npy, and opens it by path and from memory. Verdict, code and
+ * offset must be those in the name of the file, VERDICT_CODE_atOFFSET_DESCRIPTION. Memory use must
+ * stay within the documented bound. Repeats this with each allocation failing once.
  */
 #include "support.h"
 
@@ -46,8 +46,8 @@ static void read_names(void **state)
     assert_true(row_count > 150);
 }
 
-/* Tests whether zlib is available. Without it, for example in 32-bit builds on 64-bit systems,
- * compressed arrays are rejected. */
+/* Finds out whether zlib is available. Without it, as in 32-bit builds on 64-bit systems, the
+ * library refuses compressed arrays. */
 static void look_for_zlib(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void opens(void **state)
     }
 }
 
-/* Reads all arrays, which may fail only for damaged data. */
+/* Reads all arrays. This may fail only if the file is damaged or an allocation failed. */
 static void read_all(const row *r, const wb_model *model)
 {
     for (uint64_t i = 0; model != NULL && i < wb_tensor_count(model); i++) {

@@ -1,6 +1,6 @@
 /*
- * Archives of many small members: the memory for opening is bounded by the file size, whatever
- * the order of the directory, the contents of the members and their names.
+ * Tests archives of many small members. The memory that opening needs must be bounded by the file
+ * size, whatever the order of the directory and the contents and names of the members.
  */
 #include "support.h"
 
@@ -38,8 +38,8 @@ static uint32_t crc_of(const uint8_t *p, size_t n)
     return ~crc;
 }
 
-/* Writes the fields that local header and directory entry share, from flags to extra field
- * length. */
+/* Writes the fields that a local header and a directory entry have in common, from the flags to the
+ * length of the extra field. */
 static void put_facts(bytes *to, const char *name, const uint8_t *data, size_t n)
 {
     put_number(to, 0, 2);
@@ -64,7 +64,7 @@ static void put_entry(bytes *to, const char *name, const uint8_t *data, size_t n
 
 enum { ARRAYS, OTHERS, SAME_NAME };
 
-/* Builds `count` members; the directory lists them in file order or in reverse. */
+/* Builds an archive of `count` members. Its directory lists them in file order or backwards. */
 static bytes make(uint32_t count, int kind, bool backwards)
 {
     bytes body = {0}, whole = {0};

@@ -1,6 +1,6 @@
 /*
- * OpenCL on a real driver, usually PoCL, which uses the CPU. Uploads are read back; mapped files
- * are used in place (no copy).
+ * Tests OpenCL on a real driver, usually PoCL, which uses the CPU. Reads uploaded data back, and
+ * checks that the device uses the pages of mapped files without a copy.
  */
 #include "support.h"
 #include "weights.h"
@@ -32,7 +32,8 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* The same with buffers in the device's own memory, through its queue. */
+/* The same, but with buffers in the device's own memory, to which the library copies with the
+ * queue. */
 static void bytes_are_copied(void **state)
 {
     const wb_opencl_options options = {.size = sizeof options, .flags = WB_OPENCL_COPY};
@@ -49,7 +50,7 @@ static void bytes_are_copied(void **state)
     wb_device_close(&own);
 }
 
-/* The device reads the pages of the mapped file. */
+/* The device must use the pages of the mapped file. */
 static void nothing_is_copied(void **state)
 {
     wb_provider *provider;

@@ -1,6 +1,6 @@
 /*
- * Derivation of bits and group size from shapes and hints: matching, ambiguous, foreign and
- * overflowing cases.
+ * Tests how bits and group size of packed tensors are derived from shapes and hints: shapes that
+ * fit, are ambiguous, do not belong together, or overflow.
  */
 #include "support.h"
 
@@ -26,8 +26,8 @@ typedef struct row {
     const char *what;
     part parts[WB__PARTS];
     wb__packing_hint hint;
-    uint64_t known;    /* the only size in the model; 0: unknown */
-    wb__scheme scheme; /* PLAIN: rejected */
+    uint64_t known;    /* number of inputs of all layers of the model; 0: unknown */
+    wb__scheme scheme; /* expected result; PLAIN: the parts must be refused */
     uint32_t bits, group, rows;
     bool doubtful;
 } row;
@@ -37,7 +37,8 @@ static int has_size(void *ctx, uint64_t inputs)
     return *(const uint64_t *)ctx == inputs;
 }
 
-/* Adds a tensor of the declared kind and any size; no file is involved. */
+/* Adds a tensor of this dtype and shape to the catalog. It may have any size, because it has no
+ * data. */
 static void add_part(wb__catalog *model, const part *p, uint32_t *number)
 {
     wb__kind kind = {.shape = p->shape, .rank = p->rank, .elements = 1};

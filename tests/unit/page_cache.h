@@ -14,7 +14,8 @@
 #include "descriptors.h"
 #include "io/ring.h"
 
-/* Fault of every second read. The reads use a real io_uring. */
+/* How io_uring reads behave. The reads use a real io_uring; every second one fails (EIO), returns
+ * only 4,096 bytes, or cannot be started. */
 typedef enum ring_kind {
     GOOD_RING,
     RING_THAT_FAILS,
@@ -23,8 +24,8 @@ typedef enum ring_kind {
 } ring_kind;
 
 static struct {
-    unsigned cached; /* percentage of every queried range in the page cache; above 100: the query
-                        fails */
+    unsigned cached; /* percentage of every range that is in the page cache; above 100: asking for
+                        it fails */
     uint32_t medium; /* f_type reported for every file system; 0: ext4 */
     bool no_ring;
     ring_kind ring;
@@ -93,7 +94,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
     return n;
 }
 
-/* Returns false under valgrind, which does not track writes by io_uring. */
+/* Returns true if io_uring can be used: false under valgrind, which does not track its writes. */
 static inline bool has_rings(void)
 {
     wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, false);

@@ -1,6 +1,6 @@
 /*
- * Vulnerabilities found in other readers of safetensors, model directories and stores; see
- * past_holes.h.
+ * Tests vulnerabilities that were found in other readers of safetensors, model directories and
+ * stores; see past_holes.h.
  */
 #include "past_holes.h"
 
@@ -64,7 +64,7 @@ static void safetensors_is_refused(void **state)
     }
 }
 
-/* A header that declares more than 100 million bytes, and one that consists of brackets. */
+/* Tests a header that declares 2^63 bytes, and one that consists of a million brackets. */
 static void headers_that_cost_are_refused(void **state)
 {
     (void)state;
@@ -138,7 +138,8 @@ static void devices_are_not_opened(void **state)
     scratch_remove(folder);
 }
 
-/* CVE-2024-27318, 2026-27489 and 34446 of ONNX: file names read from a file. */
+/* CVE-2024-27318, CVE-2026-27489 and CVE-2026-34446 of ONNX: a file contains names of other files
+ * outside the directory. */
 static const char *const outside[] = {
     "../secret.safetensors",
     "a/../../secret.safetensors",
@@ -168,7 +169,8 @@ static void indexes_do_not_leave_the_folder(void **state)
     }
 }
 
-/* CVE-2024-37032, 2024-45436, 2025-44779, 2026-7020 of Ollama: digests that are paths. */
+/* CVE-2024-37032, CVE-2024-45436, CVE-2025-44779 and CVE-2026-7020 of Ollama: digests that are
+ * paths. */
 static const char *const digests[] = {
     "sha256:../../../../../../../../etc/passwd",
     "sha256-../../secret",
@@ -201,7 +203,7 @@ static void digests_are_no_paths(void **state)
         open_path(digests[i], "ollama://m", store, WB_ERROR_FORMAT, "ollama-manifest");
         free(text);
     }
-    /* CVE-2025-1975: the first layer of an empty or missing list. */
+    /* CVE-2025-1975: the program used the first layer although the list was empty or missing. */
     static const char *const empty[] = {"{}", "{\"layers\":[]}", "{\"layers\":[null]}", "[]",
                                         "{\"layers\":{}}"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
@@ -216,10 +218,10 @@ static void digests_are_no_paths(void **state)
     scratch_remove(store);
 }
 
-/* ---- valid files that were misinterpreted ---- */
+/* ---- valid files that other programs misinterpreted ---- */
 
-/* Proofs of concept published by Hugging Face: INT8 scores read as floats, past their end.
- * Getters return values of the stored type only. */
+/* Proofs of concept published by Hugging Face: a program read INT8 scores as floats, past their
+ * end. The getters must return values of the stored type only. */
 static void arrays_are_of_their_type(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /*
- * past_holes.h: regression tests for vulnerabilities found in other programs that read these
- * formats. Each test has a file that triggers the vulnerability and the error expected from
- * weighbridge. docs/past-holes.md describes each vulnerability under the name used here.
+ * past_holes.h: tests vulnerabilities that were found in other programs that read these formats.
+ * Each test has a file that triggers the vulnerability, and the error expected from weighbridge.
+ * docs/past-holes.md describes each vulnerability under the name used here.
  *
- * The files are built in memory and opened with a counting allocator: rejecting a file may use at
- * most eight times its size plus 1 MiB, whatever sizes the file declares.
+ * The files are built in memory and opened with a counting allocator. To refuse a file, the library
+ * may use at most 8 times the size of the file plus 1 MiB, whatever sizes the file declares.
  */
 #ifndef WB_TESTS_PAST_HOLES_H
 #define WB_TESTS_PAST_HOLES_H

@@ -1,5 +1,5 @@
-/* Vulnerabilities found in other GGUF readers: counts, lengths, products and sums; see
- * past_holes.h. */
+/* Tests vulnerabilities that were found in other GGUF readers, in the handling of counts, lengths,
+ * products and sums; see past_holes.h. */
 #include "past_holes.h"
 
 #define P60 (UINT64_C(1) << 60)
@@ -39,7 +39,7 @@ static void string_of_all_ones(gguf *g)
 {
     gguf_start(g, false, 0, 1);
     gguf_key(g, "a", STR);
-    gguf_uint(g, UINT64_MAX, 8); /* adding 1 for a NUL overflows to 0 */
+    gguf_uint(g, UINT64_MAX, 8); /* plus 1 for a NUL, this overflows to 0 */
 }
 
 static void key_beyond_int(gguf *g)
@@ -62,7 +62,7 @@ static void array_beyond_all(gguf *g)
 {
     gguf_start(g, false, 0, 1);
     gguf_key(g, "a", ARR);
-    gguf_array(g, I64, P60 * 2); /* multiplied by 8 overflows to 0 */
+    gguf_array(g, I64, P60 * 2); /* times 8 bytes, this overflows to 0 */
 }
 
 static void array_of_2_63(gguf *g)
@@ -176,14 +176,14 @@ static void product_that_wraps_to_one(gguf *g)
 
 static void bytes_that_wrap(gguf *g)
 {
-    static const uint64_t shape[] = {P62, 0}; /* multiplied by 4 overflows to 0 */
+    static const uint64_t shape[] = {P62, 0}; /* times 4 bytes, this overflows to 0 */
     one_tensor(g, shape, 0, 0);
 }
 
 static void bytes_that_wrap_short(gguf *g)
 {
     static const uint64_t shape[] = {P62 - 1,
-                                     0}; /* multiplied by 4 is -4, which padding overflows to 0 */
+                                     0}; /* times 4 bytes, this is -4; padding makes it 0 */
     one_tensor(g, shape, 0, 0);
 }
 
@@ -195,7 +195,7 @@ static void negative_dimension(gguf *g)
 
 static void dimension_beyond_int(gguf *g)
 {
-    static const uint64_t shape[] = {(UINT64_C(1) << 32) + 1, 0}; /* 1 when truncated to 32 bits */
+    static const uint64_t shape[] = {(UINT64_C(1) << 32) + 1, 0}; /* 1 if truncated to 32 bits */
     one_tensor(g, shape, 0, 0);
 }
 
@@ -220,14 +220,14 @@ static void type_below_zero(gguf *g)
 
 static void row_of_half_a_block(gguf *g)
 {
-    static const uint64_t shape[] = {16, 2, 0}; /* 32 elements: one block, but it spans two rows */
+    static const uint64_t shape[] = {16, 2, 0}; /* one block of 32 elements, but in two rows */
     one_tensor(g, shape, 2, 0);
 }
 
 static void offset_beyond_all(gguf *g)
 {
     static const uint64_t shape[] = {8, 0};
-    one_tensor(g, shape, 0, UINT64_MAX - 31); /* adding 32 overflows to 0 */
+    one_tensor(g, shape, 0, UINT64_MAX - 31); /* plus 32 bytes, this overflows to 0 */
 }
 
 static void offset_past_the_end(gguf *g)

@@ -1,6 +1,6 @@
 /*
- * The weight provider: contents of buffers, single and fused, for every encoding; rejected
- * requests; policies; conversion loss.
+ * Tests the weight provider: contents of the buffers of single and fused tensors of every encoding,
+ * refused requests, policies, and the reported loss of conversions.
  */
 #include "support.h"
 #include "weights.h"
@@ -32,7 +32,7 @@ static void put_tensor(expected *e, const weights *w, const char *module, const 
     put(e, bytes, n);
 }
 
-/* Appends a BF16 tensor as F16, converted through F32 one by one. */
+/* Appends a BF16 tensor as F16. Converts each value separately, through F32. */
 static void put_as_f16(expected *e, const weights *w, const char *module, const char *part)
 {
     size_t n;
@@ -103,8 +103,8 @@ static weights *make_affine(unsigned bits, unsigned group, const char *scales)
     return w;
 }
 
-/* Checks [all W | all S | all B] of one, two and three tensors, and the offsets of the
- * sections. */
+/* Checks the buffers of one, two and three affine tensors: first the values of all tensors, then
+ * all scales, then all biases. Also checks the offsets of these sections. */
 static void check_affine(unsigned bits, unsigned group, int32_t code, bool keep)
 {
     weights *w = make_affine(bits, group, "BF16");
@@ -163,8 +163,8 @@ static void affine(void **state)
     }
 }
 
-/* Checks [all W | all S], followed by [ | G | G ] at a multiple of four if there are global
- * scales. */
+/* Checks the buffers of one, two and three tensors without biases: first the values of all tensors,
+ * then all scales, then at a multiple of 4 bytes the per-tensor scales, if there are any. */
 static void check_scaled(const char *mode, unsigned bits, unsigned group, int32_t code,
                          const char *global)
 {
@@ -218,7 +218,8 @@ static void scaled(void **state)
 
 /* ---- experts ---- */
 
-/* In each section, expert e of fused gate and up is gate's expert e followed by up's. */
+/* If the experts of gate and up are fused, each section must contain for every expert first its
+ * gate, then its up. */
 static void check_experts(const char *const *names, size_t n, bool one_by_one)
 {
     enum { EXPERTS = 3 };
@@ -331,7 +332,7 @@ static void blocks(void **state)
             assert_int_equal(buffer.sections, 1);
             assert_int_equal(buffer.shape[0], 3 + 3 * n);
             assert_int_equal(buffer.shape[1], 512);
-            /* A single tensor is stored in the right layout: nothing is copied. */
+            /* A single tensor must not be copied, because the file has the right layout. */
             assert_int_equal(buffer.borrowed, n == 1);
             if (n == 1)
                 assert_ptr_equal(buffer.contents, g.file.bytes + g.begin + g.at[0]);
@@ -343,7 +344,7 @@ static void blocks(void **state)
     }
 }
 
-/* Big-endian files give the same buffers as little-endian files, but without zero-copy. */
+/* Big-endian files must give the same buffers as little-endian files, but by copying. */
 static void other_byte_order(void **state)
 {
     (void)state;
@@ -515,7 +516,7 @@ static void refusals(void **state)
     wb_policy policy = {.size = sizeof policy, .flags = WB_POLICY_KEEP_SCALES};
     wb_provider *provider = make_provider(weights_open(w), &policy);
     refuse(provider, "a.weight", "b.weight", WB_ERROR_UNSUPPORTED, "columns");
-    refuse(provider, "a.weight", "c.weight", WB_ERROR_UNSUPPORTED, "scales have the dtype F32");
+    refuse(provider, "a.weight", "c.weight", WB_ERROR_UNSUPPORTED, "have the dtype F32");
     refuse(provider, "a.weight", "d.weight", WB_ERROR_UNSUPPORTED, "affine (101)");
     refuse(provider, "a.weight", "g.weight", WB_ERROR_UNSUPPORTED, "groups");
     refuse(provider, "a.weight", "p", WB_ERROR_UNSUPPORTED, "plain");

@@ -1,7 +1,7 @@
 /*
- * The weight provider's cache: one load per tensor for any number of threads, a budget that is
- * never exceeded, devices of the caller, a segment shared by processes, failures of memory and
- * devices, and no I/O after all is loaded.
+ * Tests the cache of the weight provider. Any number of threads must load each tensor once, the
+ * budget must never be exceeded, and there must be no I/O after all tensors are loaded. Also tests
+ * devices of the caller, a segment that processes share, and failures of memory and devices.
  */
 #include "support.h"
 #include "weights.h"
@@ -14,9 +14,9 @@
 #define THREADS 64
 
 static char names[TENSORS][48];
-static size_t sizes[TENSORS]; /* buffer sizes as F16 */
+static size_t sizes[TENSORS]; /* size of each buffer in bytes, with floats as F16 */
 
-/* Makes layers of an F32, a BF16 and a quantized matrix in turn. */
+/* Makes a model whose tensors are in turn F32, BF16 and quantized. */
 static weights *make_weights(void)
 {
     weights *w = weights_new("{\"model_type\":\"llama\",\"quantization\":{\"group_size\":32,"
@@ -44,12 +44,12 @@ static weights *make_weights(void)
 
 /* ---- a device of the caller ---- */
 
-/* Device memory is not accessible to the host; uploads are executed when the caller waits for
- * them. */
+/* The device has no memory that the host can access. It executes most uploads only when the caller
+ * waits for them. */
 typedef struct own_device {
     atomic_size_t live, most, buffers, allocs, uploads;
-    size_t fail_alloc,
-        fail_upload; /* number of the allocation and upload that fail, counted from 1 */
+    size_t fail_alloc, /* number of the allocation that fails, counted from 1; 0: none */
+        fail_upload;   /* number of the upload that fails, counted from 1; 0: none */
 } own_device;
 
 typedef struct own_event {
@@ -149,7 +149,8 @@ static wb_cache_stats stats_of(const wb_provider *provider)
     return stats;
 }
 
-/* The bytes must be those in host memory, also if uploaded in several pieces. */
+/* The device must get the same bytes as host memory, also for a tensor that is uploaded in several
+ * pieces. */
 static void own(void **state)
 {
     (void)state;
@@ -309,7 +310,7 @@ static bool is_cached(wb_provider *provider, unsigned i)
     return stats_of(provider).loads == loads;
 }
 
-/* The least recently used buffer is evicted; buffers in use are not evicted. */
+/* The least recently used buffer must be evicted, but no buffer in use. */
 static void oldest_goes(void **state)
 {
     (void)state;
@@ -322,12 +323,12 @@ static void oldest_goes(void **state)
     assert_false(is_cached(provider, 1));
     assert_false(is_cached(provider, 3));
     assert_true(is_cached(provider, 0));
-    assert_false(is_cached(provider, 2)); /* evicts buffer 1, now the oldest */
+    assert_false(is_cached(provider, 2)); /* evicts buffer 1, the least recently used */
     assert_true(is_cached(provider, 0));
     assert_true(is_cached(provider, 3));
     assert_int_equal(wb_provider_get(provider, names[0], SIZE_MAX, &held, NULL), WB_OK);
     assert_int_equal(wb_provider_get(provider, names[3], SIZE_MAX, &b, NULL), WB_OK);
-    b = zero; /* never released, and so in use forever */
+    b = zero; /* the buffer is never released, so it stays in use */
     assert_int_equal(wb_provider_get(provider, names[22], SIZE_MAX, &b, &error), WB_ERROR_LIMIT);
     assert_string_equal(error.code, "budget");
     assert_memory_equal(&b, &zero, sizeof b);
@@ -342,7 +343,7 @@ static void oldest_goes(void **state)
     weights_free(w);
 }
 
-/* Parts of fused buffers are evicted when no request uses them. */
+/* With WB_FUSE_FREE_PARTS, the buffers of the single tensors must be evicted, unless in use. */
 static void parts_go(void **state)
 {
     (void)state;
@@ -401,11 +402,11 @@ static void host_options(void **state)
             const unsigned char *bytes = weights_bytes(w, wanted[k], &n);
             assert_int_equal(b.bytes, n);
             assert_memory_equal(b.contents, bytes, n);
-            /* Mapped bytes are used if they are aligned for their dtype. */
+            /* Mapped bytes must be used without a copy if they are aligned for their dtype. */
             assert_int_equal(b.borrowed, (rows[i].flags & WB_HOST_COPY) == 0 && k != 2);
             if (!b.borrowed)
                 assert_int_equal((uintptr_t)b.contents % device.alignment, 0);
-            /* Whole rows are contiguous and used in the same way. */
+            /* The same holds for a slice of whole rows, which are contiguous. */
             assert_int_equal(wb_provider_slice(provider, wanted[k], SIZE_MAX, 0, 1, 3, &b, NULL),
                              WB_OK);
             assert_int_equal(b.borrowed, (rows[i].flags & WB_HOST_COPY) == 0 && k != 2);
@@ -470,8 +471,8 @@ static void no_input(void **state)
     wb_buffer b = {.size = sizeof b};
     assert_int_equal(wb_provider_prefetch(provider, NULL, NULL, 0, NULL), WB_OK);
     assert_int_equal(wb_provider_fuse(provider, pair, NULL, 2, 0, &b, NULL), WB_OK);
-    assert_true(input_so_far(&before[0],
-                             &before[1])); /* number of bytes that the measurement itself reads */
+    /* Measured twice, to subtract the input of a measurement. */
+    assert_true(input_so_far(&before[0], &before[1]));
     assert_true(input_so_far(&none[0], &none[1]));
     for (unsigned i = 0; i < TENSORS * 10; i++) {
         assert_int_equal(wb_provider_get(provider, names[i % TENSORS], SIZE_MAX, &b, NULL), WB_OK);
@@ -486,7 +487,8 @@ static void no_input(void **state)
 
 /* ---- processes ---- */
 
-/* Gets all tensors in a segment; returns how many this process loaded, or 255 on an error. */
+/* Gets all tensors in buffers in a shared segment. Returns the number of tensors that this process
+ * loaded itself, or 255 on an error. */
 static int use_segment(const wb_model *model, const char *segment, wb_provider *plain)
 {
     wb_host_options options = {.size = sizeof options,
@@ -523,7 +525,7 @@ static void processes(void **state)
 {
     (void)state;
     enum { CHILDREN = 4 };
-    if (is_slow()) /* valgrind reports leaks in child processes that end with _exit */
+    if (is_slow()) /* valgrind would report leaks in the child processes, which end with _exit */
         skip();
     weights *w = make_weights();
     const wb_model *model = weights_open(w);
@@ -540,14 +542,14 @@ static void processes(void **state)
     }
     for (int i = 0; i < CHILDREN; i++)
         filled += wait_for(children[i]);
-    assert_int_equal(filled, TENSORS); /* each tensor is loaded by one process */
+    assert_int_equal(filled, TENSORS); /* each tensor must be loaded by one process only */
     assert_int_equal(use_segment(model, segment, plain), 0);
     wb_provider_destroy(plain);
     free(segment);
     weights_free(w);
 }
 
-/* A buffer that a process left incomplete is filled by the next process. */
+/* If a process ends before it has filled a buffer, the next process must fill the buffer. */
 static void left_half_filled(void **state)
 {
     (void)state;
@@ -592,7 +594,7 @@ static void left_half_filled(void **state)
     }
     assert_int_equal(wait_for(child), 0);
     wb_device_close(&device);
-    /* An object that is not a segment is rejected. */
+    /* A file that is not a segment must be refused. */
     wb_error error;
     write_file(segment, "not a segment", 13);
     assert_int_equal(wb_device_host(&options, &device, &error), WB_ERROR_FORMAT);
@@ -602,7 +604,7 @@ static void left_half_filled(void **state)
     options.segment = "/nowhere/segment";
     assert_int_equal(wb_device_host(&options, &device, &error), WB_ERROR_NOT_FOUND);
     assert_null(device.alloc);
-    options.segment = ""; /* anonymous segment, for forked processes */
+    options.segment = ""; /* an anonymous segment, which only forked processes share */
     assert_int_equal(wb_device_host(&options, &device, &error), WB_OK);
     wb_device_close(&device);
     free(segment);
@@ -649,7 +651,7 @@ static wb_status run_once(const wb_model *model, const wb_allocator *allocator,
         if (step == 4)
             wb_plan_free(plan);
         plan = NULL;
-        if (step != 1) /* one buffer stays in use */
+        if (step != 1) /* the buffer of step 1 stays in use */
             wb_provider_release(provider, &b);
     }
     assert_true(stats_of(provider).peak_bytes <= policy.budget);
@@ -657,7 +659,7 @@ static wb_status run_once(const wb_model *model, const wb_allocator *allocator,
     return status;
 }
 
-/* Every allocation of model, provider and device fails in turn. */
+/* Repeats run_once with each allocation of model, provider and device failing once. */
 static void allocations(void **state)
 {
     (void)state;
@@ -688,7 +690,7 @@ static void allocations(void **state)
     weights_free(w);
 }
 
-/* A device without free memory, or that rejects uploads. */
+/* Repeats run_once with each device allocation and each upload failing once. */
 static void devices_that_fail(void **state)
 {
     (void)state;
@@ -711,7 +713,7 @@ static void devices_that_fail(void **state)
     weights_free(w);
 }
 
-/* A truncated file gives an error, and nothing is cached. */
+/* A truncated file must give an error, and nothing may be cached. */
 static void files_that_fail(void **state)
 {
     (void)state;

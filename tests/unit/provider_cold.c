@@ -1,7 +1,7 @@
 /*
- * The provider with direct I/O: which bytes are read directly and which through the page cache;
- * equal results; and each read interrupted, short, failing or at end of file, with and without
- * io_uring. The test simulates the page cache and other threads that fill buffers.
+ * Tests the provider with direct I/O: which data it reads directly and which through the page
+ * cache. The results must be the same. Each read is interrupted, returns fewer bytes, fails or
+ * finds the end of the file. The test simulates the page cache and other threads that fill buffers.
  *
  * wraps: pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
  */
@@ -20,9 +20,9 @@ static struct {
     _Atomic unsigned past, in_place;
     const unsigned char *placed; /* destination range of reads without a staging copy */
     size_t placed_bytes;
-    unsigned at,
-        times; /* direct reads that fail: the first, counted from 1 (0: none), and their number */
-    int os_error; /* errno or ENDED; 0: the read returns `less` bytes */
+    unsigned at,  /* number of the first direct read that fails, counted from 1; 0: none */
+        times;    /* number of direct reads that fail */
+    int os_error; /* errno or ENDED; 0: the read returns at most `less` bytes */
     size_t less;
     unsigned befallen;
     uint64_t offset; /* offset of the last failing read */
@@ -34,7 +34,7 @@ static void world_reset(void)
 {
     memset(&world, 0, sizeof world);
     cold_reset();
-    cold.no_ring = true; /* without io_uring every read is counted */
+    cold.no_ring = true; /* io_uring reads would not be counted in `past` */
 }
 
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
@@ -63,8 +63,8 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 enum { TENSORS = 5, MANY = 0, SMALL = 2, STACK = 3 };
 
-/* Tensors of several windows, of one, too small for direct reads, of several pieces when
- * sharded; at odd offsets. */
+/* Tensors at odd offsets. "many" is read in several windows, "one" in one window; "small" is too
+ * small for direct reads, and a slice of "stack" consists of several pieces. */
 static const struct {
     const char *name, *dtype;
     uint64_t shape[3];
@@ -98,7 +98,8 @@ static wb_provider *provider_of(const wb_model *model, const wb_device *device, 
     return provider;
 }
 
-/* Compares all tensors, and one also sharded by rank, with those read through the page cache. */
+/* Compares all tensors, and the slices of one for two ranks, with those read through the page
+ * cache. `others`: pretends that other threads fill buffers as well. */
 static void compare_all(const wb_model *model, const wb_device *device, wb_io io,
                         wb_plain_policy plain, bool others)
 {
@@ -143,7 +144,7 @@ static void the_bytes_are_the_same(void **state)
     for (unsigned i = 0; i < 32; i++) {
         wb_device device;
         world_reset();
-        cold.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not track writes by io_uring */
+        cold.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not track io_uring writes */
         open_host(64, i / 2 % 2 != 0, &device);
         cold.cached = i / 8 % 2 * 50;
         compare_all(w->model, &device, i / 4 % 2 != 0 ? WB_IO_DIRECT : WB_IO_AUTO, plain[i / 16],
@@ -154,7 +155,7 @@ static void the_bytes_are_the_same(void **state)
     weights_free(w);
 }
 
-/* A read that failed in io_uring is repeated without it. */
+/* A read that failed in io_uring must be repeated without it. */
 static void rings_may_fail(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);
@@ -174,7 +175,7 @@ static void rings_may_fail(void **state)
     weights_free(w);
 }
 
-/* ---- when it is done ---- */
+/* ---- when direct I/O is used ---- */
 
 static unsigned reads_past(const wb_model *model, wb_io io, uint64_t budget, bool others)
 {
@@ -199,10 +200,11 @@ static void only_where_it_is_worth_it(void **state)
     (void)state;
     world_reset();
     assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, true), 4);
-    assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, false), 0); /* the kernel reads ahead */
+    assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, false),
+                     0); /* kernel read-ahead is faster */
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, false), 4);
     assert_int_equal(reads_past(w->model, WB_IO_READ, 0, true), 0);
-    /* Evicted buffers are loaded again. */
+    /* With a budget, buffers may be evicted and loaded again, so WB_IO_AUTO uses the page cache. */
     assert_int_equal(reads_past(w->model, WB_IO_AUTO, 1 << 30, true), 0);
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 1 << 30, true), 4);
     static const unsigned cached[][2] = {{50, 4}, {51, 0}, {100, 0}, {101, 0}};
@@ -228,7 +230,7 @@ static void only_where_it_is_worth_it(void **state)
     weights_free(w);
 }
 
-/* Short pieces are read with wb_tensor_read. */
+/* Slices that consist of short pieces must not be read directly. */
 static void short_pieces_are_not_read_past(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);
@@ -308,7 +310,7 @@ static void aligned_bytes_are_read_into_place(void **state)
     unsigned char *memory;
     assert_int_equal(posix_memalign((void **)&memory, 4096, n + 64), 0);
     for (unsigned ring = 0; ring < 4; ring++) {
-        bool shifted = ring / 2 != 0; /* in that case no read is in place */
+        bool shifted = ring / 2 != 0; /* an unaligned buffer, so that no read can be in place */
         wb_model *model;
         wb_buffer buffer = {.size = sizeof buffer};
         world_reset();
@@ -323,7 +325,8 @@ static void aligned_bytes_are_read_into_place(void **state)
         assert_memory_equal(buffer.contents, file + 4096, n);
         assert_int_equal(cold.misaligned, 0);
         assert_int_equal(cold.misaligned, 0);
-        /* The last window is not read in place: rounded up to 4096 bytes, it exceeds the buffer. */
+        /* The last of three windows is not read in place: rounded up to a multiple of 4,096 bytes,
+         * it exceeds the buffer. */
         assert_int_equal(world.in_place, cold.no_ring && !shifted ? 2 : 0);
         wb_provider_destroy(provider);
         wb_close(model);
@@ -372,7 +375,7 @@ static bool try_fault(const wb_model *model, const wb_device *device, wb_plain_p
         assert_int_equal(error.offset, world.offset);
         assert_non_null(strstr(error.file, "model.safetensors"));
         assert_null(buffer.handle);
-        world.at = 0; /* the second attempt succeeds */
+        world.at = 0; /* without the fault, a second attempt must succeed */
         assert_int_equal(wb_provider_get(provider, tensors[MANY].name, SIZE_MAX, &buffer, &error),
                          WB_OK);
     }
@@ -412,8 +415,7 @@ static void every_read_may_fail(void **state)
     weights_free(w);
 }
 
-/* If any allocation fails, the call reports it or succeeds without the memory, and nothing
- * leaks. */
+/* If an allocation fails, the call must report it or succeed without the memory, and not leak. */
 static void memory_may_be_out(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);

@@ -1,7 +1,7 @@
 /*
- * WB_POLICY_DECODE for quantized tensors of every kind: complete, fused and sharded for any number
- * of ranks. To get the expected values, the test decodes complete tensors with wb_tensor_read, then
- * shards and joins the values itself.
+ * Tests WB_POLICY_DECODE for quantized tensors of every encoding: complete, fused, and as slices
+ * for any number of ranks. To get the expected values, the test decodes complete tensors with
+ * wb_tensor_read, then slices and joins the values itself.
  */
 #include "support.h"
 #include "weights.h"
@@ -41,7 +41,7 @@ static whole read_whole(const wb_model *model, const char *name)
 
 /* ---- expected contents of a buffer ---- */
 
-/* Index ranges of the last three dimensions. */
+/* Index ranges in the dimensions of `whole`: matrices, rows, columns. */
 typedef struct box {
     uint64_t start[3], count[3];
 } box;
@@ -51,7 +51,8 @@ static box all_of(const whole *t)
     return (box){{0, 0, 0}, {t->shape[0], t->shape[1], t->shape[2]}};
 }
 
-/* Shards as for plain tensors: the first ranks get one more row. */
+/* Reduces the range along `axis` to that of a rank. If the indices are not divisible by the number
+ * of ranks, each of the first ranks gets one more, as for plain tensors. */
 static void cut(box *b, uint32_t axis, uint32_t rank, uint32_t of)
 {
     uint64_t n = b->count[axis], more = n % of;
@@ -79,7 +80,7 @@ static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
     }
 }
 
-/* Joins the rows of each tensor, matrix by matrix. */
+/* Joins the values of all tensors: for each matrix, the rows of one tensor after the other. */
 static expected joined(const whole *tensors, const box *boxes, size_t n)
 {
     expected e = {NULL, 0, 0};
@@ -157,7 +158,7 @@ static void check_part(wb_provider *provider, const whole *tensors, const char *
     free(e.values);
 }
 
-/* Checks two tensors, separate and fused, and their shards, under policies and on devices. */
+/* Checks two tensors, separate and fused, and their slices, with several policies and devices. */
 static void check_all(const wb_model *model, const char *first, const char *second)
 {
     static const struct {
@@ -208,12 +209,12 @@ static void mlx(void **state)
         weights_mlx(w, "b", rows[i].mode, rows[i].bits, rows[i].group, b, 2, "BF16");
         weights_floats(w, "p", "F32", b, 2);
         check_all(weights_open(w), "a.weight", "b.weight");
-        check_all(w->model, "b.weight", "p"); /* tensors that are already plain */
+        check_all(w->model, "b.weight", "p"); /* a quantized tensor fused with a plain one */
         weights_free(w);
     }
 }
 
-/* Values out of the range of F16 are counted. */
+/* Values out of the range of F16 must be counted. */
 static void losses(void **state)
 {
     (void)state;
@@ -241,7 +242,8 @@ static void losses(void **state)
     weights_free(w);
 }
 
-/* Blocks of 128 rows, and words of eight outputs or inputs, that no shard boundary splits. */
+/* Tests encodings whose units are large: FP8 has blocks of 128 rows, AWQ words of 8 outputs, GPTQ
+ * words of 8 inputs. Decoded tensors can be sliced inside of a unit. */
 static void hub(void **state)
 {
     (void)state;
@@ -262,7 +264,7 @@ static void hub(void **state)
             (void)snprintf(name, sizeof name, "%s.g_idx", names[i]);
             unsigned char *to = of == 0 ? NULL : weights_add(w, name, "I32", order, 1, 96 * 4);
             for (size_t k = 0; k < 96 && to != NULL;
-                 k++) /* each index once, in a different order for each tensor */
+                 k++) /* group indices in a different order for each tensor */
                 to[k * 4] = (unsigned char)((k + i) % 3);
             (void)snprintf(name, sizeof name, "f%s.weight", names[i]);
             size_t at = w->bytes;
@@ -308,7 +310,7 @@ static void blocks(void **state)
     }
 }
 
-/* Stacked experts, and experts stored as separate tensors. */
+/* Tests stacked experts, and experts that are stored as separate tensors. */
 static void experts(void **state)
 {
     (void)state;
@@ -334,8 +336,8 @@ static void experts(void **state)
     }
 }
 
-/* The layer is sharded as a plain one: although down has six groups, the 96 rows of gate are
- * divided among eight ranks. */
+/* A decoded layer must be partitioned like a plain one: the 96 rows of gate can be partitioned
+ * among 8 ranks, although quantized down has only 3 groups in a row. */
 static void layers(void **state)
 {
     (void)state;
@@ -358,7 +360,8 @@ static void layers(void **state)
     weights_free(w);
 }
 
-/* More values than are decoded at once, for a tensor read completely; direct I/O is not used. */
+/* Tests a tensor that has more values than are decoded at once, and is read completely.
+ * WB_IO_DIRECT must have no effect. */
 static void large(void **state)
 {
     (void)state;
@@ -384,7 +387,7 @@ static void large(void **state)
     weights_free(w);
 }
 
-/* Tensors that cannot be decoded are rejected. */
+/* Tensors that cannot be decoded must be refused. */
 static void refusals(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /*
- * Tensor-parallel shards of every encoding, along every axis, for two to eight ranks. Shards begin
- * and end at permitted boundaries, cover the tensor, contain the bytes of their plans and decode to
- * the values of their indices. Tensors of a layer that depend on each other are split at the same
- * indices.
+ * Tests tensor-parallel slices of every encoding, along every axis, for up to 8 ranks. Slices must
+ * begin and end at permitted boundaries, cover the tensor, contain the bytes of their plans and
+ * decode to the values of their indices. Tensors of a layer that depend on each other must be cut
+ * at the same indices.
  */
 #include "support.h"
 #include "weights.h"
@@ -131,7 +131,8 @@ static wb_plan_info describe(const wb_plan *plan)
     return info;
 }
 
-/* Checks that the ranges of the plan, concatenated, are the sections of the buffer. */
+/* Checks that the file ranges of the plan, concatenated, are the sections of the buffer. Counts in
+ * `covered` how often each byte of the file was read. */
 static void check_ranges(const subject *s, const wb_plan *plan, const wb_buffer *b,
                          unsigned char *covered)
 {
@@ -166,7 +167,7 @@ static void check_ranges(const subject *s, const wb_plan *plan, const wb_buffer 
     assert_int_equal(wb_plan_range_at(plan, info.ranges, &range), WB_ERROR_NOT_FOUND);
 }
 
-/* Checks that the buffer has the values of the tensor at the indices of the shard. */
+/* Checks that the buffer has the values of the tensor at the indices of the slice. */
 static void check_values(const subject *s, const wb_plan *plan, const wb_buffer *b, uint32_t axis)
 {
     float *values = decode(s, b);
@@ -208,8 +209,8 @@ static void mark(unsigned char *indices, const wb_plan *plan)
     }
 }
 
-/* Splits the subject among the ranks. Returns false if it is refused, which must not depend on the
- * rank. */
+/* Gets the slices of all ranks and checks them. Returns false if they are refused, which must not
+ * depend on the rank. */
 static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
 {
     wb_policy policy = {
@@ -250,7 +251,7 @@ static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
     assert_true(refused == 0 || refused == of);
     for (uint64_t i = 0; i < length && refused == 0; i++)
         assert_true(indices[i] >= copies && indices[i] <= most);
-    /* Every byte of the main part is covered once, or once per replica. */
+    /* The slices must cover every byte of the tensor once, or once per replica. */
     for (uint64_t i = 0; i < s->tensor.bytes && refused == 0 && s->encoding.parts == 1; i++)
         assert_true(covered[s->tensor.offset + i] >= copies &&
                     covered[s->tensor.offset + i] <= most);
@@ -299,7 +300,7 @@ static void subject_free(subject *s)
     free(s->file);
 }
 
-/* Splits for two to eight ranks. Exactly the numbers of ranks that `units` permits must succeed. */
+/* Gets the slices for 1 to 8 ranks. This must succeed only if each rank can have a unit. */
 static void share_out_all(const subject *s, uint32_t axis, uint64_t units)
 {
     for (uint32_t of = 1; of <= 8; of++) {
@@ -364,7 +365,8 @@ static void mlx(void **state)
     }
 }
 
-/* FP8 has square blocks, AWQ and GPTQ are stored transposed, and ModelOpt has one scale per tensor. */
+/* Tests FP8 with square blocks, AWQ and GPTQ, which are stored transposed, and NVFP4 of ModelOpt,
+ * which has a per-tensor scale. */
 static void hub(void **state)
 {
     (void)state;
@@ -397,7 +399,7 @@ static void hub(void **state)
     } subjects[] = {
         {"f.weight", "fp8_block", 9, 6},
         {"g.qweight", "gptq", 8, 4},
-        {"o.qweight", "gptq", 8, 16}, /* g_idx: inputs can be split anywhere, at multiples of 8 */
+        {"o.qweight", "gptq", 8, 16}, /* with g_idx: inputs can be cut at any multiple of 8 */
         {"n.weight", "nvfp4", 9, 8}};
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         subject s = subject_in(w, subjects[i].name);
@@ -440,8 +442,7 @@ static void ggml(void **state)
         gguf_start(&g, false, 1, 0);
         gguf_tensor(&g, "t", shape, (uint32_t)types[i], 0);
         gguf_pad(&g, 32);
-        for (uint64_t k = 0; k < bytes;
-             k++) /* small exponents of the scales, so that no value is NaN */
+        for (uint64_t k = 0; k < bytes; k++) /* small exponents, so that no scale is NaN */
             gguf_uint(&g, (next_random(&random) >> 33) & 0x3B, 1);
         gguf_pad(&g, 32);
         if (wb_open_memory(g.bytes, g.n, "gguf", NULL, &model, &error) != WB_OK)
@@ -482,7 +483,7 @@ static void stacks(void **state)
     }
 }
 
-/* ---- what belongs together ---- */
+/* ---- tensors that must be cut at the same indices ---- */
 
 static wb_plan_cut cut_of(const wb_model *model, const char *name, uint32_t axis, uint32_t rank,
                           uint32_t of, uint64_t number)
@@ -524,8 +525,8 @@ static void refuse(const wb_model *model, const char *name, uint32_t axis, uint3
         fail_msg("%s: %s\n", name, error.message);
 }
 
-/* The test writes only a header. 43 blocks of 256 are split into 22 and 21 for two ranks, and the
- * rows of gate and up at the same index. */
+/* The 43 blocks of 256 columns of down must be cut into 22 and 21 blocks for two ranks, and the
+ * rows of gate at the same indices. */
 static void uneven_blocks(void **state)
 {
     (void)state;
@@ -552,8 +553,8 @@ static void uneven_blocks(void **state)
         check_cut(cut_of(model, names[i], axis, 1, 2, 0), 22 * 256, 21 * 256);
     }
     check_cut(cut_of(model, names[0], 0, 1, 2, 0), 2,
-              2); /* outputs of down can be split at any row */
-    /* 43 blocks cannot be split among 44 ranks, but the rows of gate by themselves can. */
+              2); /* the rows of down can be cut at any index */
+    /* 43 blocks cannot be partitioned among 44 ranks, but the rows of gate alone can. */
     refuse(model, names[0], 1, 44, "multiples of 256");
     check_cut(cut_of(model, names[1], 0, 1, 44, 0), 251, 251);
     assert_true(is_alone(model, names[1], 0, 44));
@@ -562,8 +563,8 @@ static void uneven_blocks(void **state)
     gguf_free(&g);
 }
 
-/* Makes 8 query heads of 16 rows and 2 key-value heads; the output has quantization groups of
- * `group`. */
+/* Makes the attention tensors of a layer with 8 query heads and 2 key-value heads of 16 rows each.
+ * The output projection has quantization groups of `group` values. */
 static weights *make_attention(unsigned group, bool fused, const char *more)
 {
     char *config = text_of("{\"model_type\":\"%s\",\"hidden_size\":128,"
@@ -598,24 +599,25 @@ static void heads(void **state)
     weights *w = make_attention(32, false, "");
     const wb_model *m = w->model;
     for (uint32_t rank = 0; rank < 2;
-         rank++) { /* each rank gets a key-value head and its four query heads */
+         rank++) { /* each rank must get one key-value head and its four query heads */
         check_cut(cut_of(m, q_name, 0, rank, 2, 0), rank * 64, 64);
         check_cut(cut_of(m, k_name, 0, rank, 2, 0), rank * 16, 16);
         check_cut(cut_of(m, o_name, 1, rank, 2, 0), rank * 64, 64);
     }
-    for (uint32_t rank = 0; rank < 4; rank++) { /* two ranks share a key-value head */
+    for (uint32_t rank = 0; rank < 4; rank++) { /* two ranks must share each key-value head */
         check_cut(cut_of(m, q_name, 0, rank, 4, 0), rank * 32, 32);
         check_cut(cut_of(m, k_name, 0, rank, 4, 0), rank / 2 * 16, 16);
         check_cut(cut_of(m, o_name, 1, rank, 4, 0), rank * 32, 32);
     }
-    /* Three ranks: two share the first key-value head, and the third has the second one. */
+    /* Of three ranks, two must share the first key-value head. The third must get the second. */
     static const uint64_t q3[] = {0, 32, 64, 128}, k3[] = {0, 0, 16};
     for (uint32_t rank = 0; rank < 3; rank++) {
         check_cut(cut_of(m, q_name, 0, rank, 3, 0), q3[rank], q3[rank + 1] - q3[rank]);
         check_cut(cut_of(m, o_name, 1, rank, 3, 0), q3[rank], q3[rank + 1] - q3[rank]);
         check_cut(cut_of(m, k_name, 0, rank, 3, 0), k3[rank], 16);
     }
-    /* A group of 32 spans two heads, so the output cannot be split among eight ranks. */
+    /* A quantization group of 32 spans two heads, so the output projection cannot be partitioned
+     * among eight ranks. */
     refuse(m, o_name, 1, 8, "query heads");
     for (uint32_t rank = 0; rank < 8; rank++) {
         check_cut(cut_of(m, q_name, 0, rank, 8, 0), rank * 16, 16);
@@ -624,7 +626,7 @@ static void heads(void **state)
     assert_true(is_alone(m, q_name, 0, 8));
     assert_false(is_alone(m, q_name, 0, 4));
     assert_false(is_alone(m, k_name, 0, 8));
-    /* With more ranks than heads, rows are split. */
+    /* With more ranks than heads, the rows of a head must be partitioned. */
     check_cut(cut_of(m, q_name, 0, 1, 16, 0), 8, 8);
     for (uint32_t of = 2; of <= 8; of++) {
         static const char *const names[] = {q_name, k_name, o_name};
@@ -635,7 +637,7 @@ static void heads(void **state)
         }
     }
     weights_free(w);
-    /* A group of 128 spans all heads, so the output cannot be split. */
+    /* A quantization group of 128 spans all heads, so the output projection cannot be cut. */
     w = make_attention(128, false, "");
     refuse(w->model, o_name, 1, 2, "a block spans 2 of the");
     check_cut(cut_of(w->model, q_name, 0, 1, 2, 0), 64, 64);
@@ -676,7 +678,7 @@ static void fused_heads(void **state)
     weights_free(w);
 }
 
-/* q, k and v in one tensor: each rank gets its rows of q, of k and of v, in this order. */
+/* If q, k and v are fused, each rank must get its rows of q, of k and of v, in this order. */
 static void fused_slices(void **state)
 {
     (void)state;

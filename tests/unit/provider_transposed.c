@@ -1,18 +1,18 @@
 /*
- * AWQ and GPTQ matrices, stored transposed, in provider buffers: fused and sharded for any number
- * of ranks, with and without g_idx. The test decodes the stored matrix and the buffer (layout:
- * docs/provider.md) and checks that the buffer is a slice of the matrix.
+ * Tests provider buffers of AWQ and GPTQ matrices, which are stored transposed: fused, and as
+ * slices for any number of ranks, with and without g_idx. The test itself decodes the stored matrix
+ * and the buffer (layout: docs/provider.md), and checks that the buffer is a slice of the matrix.
  */
 #include "unmapped_device.h"
 #include "weights.h"
 
-/* ---- by hand ---- */
+/* ---- decoding by the test ---- */
 
 /* A 4-bit AWQ or GPTQ matrix [out, in] with BF16 scales. */
 typedef struct packed {
     bool awq;
     uint64_t out, in, group;
-    const unsigned char *qweight, *scales, *qzeros, *g_idx; /* g_idx NULL: groups in order */
+    const unsigned char *qweight, *scales, *qzeros, *g_idx; /* g_idx: NULL if groups are in order */
 } packed;
 
 static uint32_t word_at(const unsigned char *bytes, uint64_t i)
@@ -34,7 +34,8 @@ static float bf16_at(const unsigned char *bytes, uint64_t i)
     return value;
 }
 
-/* AWQ stores outputs in the order 0 2 4 6 1 3 5 7 within a word. */
+/* Decodes the value of output o and input i. AWQ stores the 8 outputs of a word in the order
+ * 0 2 4 6 1 3 5 7. */
 static float value_of(const packed *p, uint64_t o, uint64_t i)
 {
     static const unsigned places[8] = {0, 4, 1, 5, 2, 6, 3, 7};
@@ -52,7 +53,7 @@ typedef enum kind { AWQ, GPTQ, GPTQ_IN_ORDER, KINDS } kind;
 
 static const char *const kind_names[KINDS] = {"awq", "gptq", "gptq"};
 
-/* Adds a g_idx in random order that uses all groups; equal for all matrices with the same
+/* Adds a g_idx that is not in order and uses all groups. It is equal for all matrices with the same
  * number of inputs. */
 static void add_order(weights *w, const char *name, uint64_t in, uint64_t group)
 {
@@ -142,7 +143,7 @@ static unsigned char *download(const wb_provider *provider, const wb_buffer *b)
     return bytes;
 }
 
-/* ---- what a buffer holds ---- */
+/* ---- contents of a buffer ---- */
 
 static packed held(kind of, const wb_buffer *b, const unsigned char *bytes)
 {
@@ -166,8 +167,8 @@ static packed held(kind of, const wb_buffer *b, const unsigned char *bytes)
                     .g_idx = of == GPTQ ? bytes + b->section[3].offset : NULL};
 }
 
-/* Rows from `to` on of a buffer must be rows of a stored matrix, at the inputs from `first`
- * on. */
+/* Checks that the rows of the buffer from `to` on are the rows of the stored matrix from `from` on,
+ * at its inputs from `first` on. */
 static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, uint64_t from,
                        uint64_t rows, uint64_t first)
 {
@@ -181,7 +182,7 @@ static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, 
     }
 }
 
-/* The library must decode the buffer to the same values. */
+/* Checks that wb_int4_dequantize decodes the buffer to the same values as the test. */
 static void check_decoded(kind of, const wb_buffer *b, const packed *by_hand)
 {
     wb_int4_tensor tensor = {.size = sizeof tensor,
@@ -223,8 +224,8 @@ static void put(unsigned char *to, uint64_t *at, const unsigned char *file, size
     }
 }
 
-/* The ranges of a plan, in order, must be the bytes of the buffer, without gaps between
- * sections. */
+/* Checks that the file ranges of a plan, in order, are the bytes of the buffer, without gaps
+ * between sections. */
 static void check_ranges(const weights *w, const wb_plan *plan, const wb_buffer *b,
                          const unsigned char *bytes)
 {
@@ -251,7 +252,7 @@ static void check_ranges(const weights *w, const wb_plan *plan, const wb_buffer 
     free(path);
 }
 
-/* ---- complete matrices, and shards ---- */
+/* ---- complete matrices, and slices ---- */
 
 typedef struct subject {
     weights *w;
@@ -259,7 +260,7 @@ typedef struct subject {
     kind of;
     const unsigned *list;
     size_t count;
-    char *text; /* storage for the names */
+    char *text; /* the names, joined by "+" */
 } subject;
 
 static char *join_names(const unsigned *list, size_t n)
@@ -279,8 +280,8 @@ static packed matrix_of(const subject *s, size_t i)
     return stored(s->w, s->of, m->module, m->out, m->in, GROUP);
 }
 
-/* Returns a rank's shard of a matrix according to the plan; without a plan the complete
- * matrix. */
+/* Returns the slice of matrix i that a rank gets according to the plan, or without a plan the
+ * complete matrix. */
 static wb_plan_cut cut_of(const subject *s, const wb_plan *plan, size_t i, uint32_t axis)
 {
     const struct matrix *m = &matrices[s->list[i]];
@@ -316,7 +317,7 @@ static void check_buffer(const subject *s, const wb_buffer *b, const wb_plan *pl
     free(bytes);
 }
 
-/* Shards the subject; the shards must be consecutive and complete. */
+/* Gets the slices of all ranks. They must be consecutive and cover the matrices. */
 static void check_parts(const subject *s, uint32_t axis, uint32_t of)
 {
     uint64_t next[3] = {0, 0, 0};
@@ -386,7 +387,8 @@ static void all_ways(void **state)
     }
 }
 
-/* q, k and v in one tensor: each rank gets a part of each with its g_idx. */
+/* If q, k and v are stored as one tensor, each rank must get its slices of q, k and v, with g_idx
+ * for each. */
 static void one_tensor(void **state)
 {
     (void)state;
@@ -421,7 +423,8 @@ static void one_tensor(void **state)
     }
 }
 
-/* Experts stored separately: expert e of fused gate and up is gate's followed by up's. */
+/* If separately stored experts of gate and up are fused, the buffer must contain for every expert
+ * first its gate, then its up. */
 static void experts(void **state)
 {
     (void)state;
@@ -458,7 +461,7 @@ static void experts(void **state)
     weights_free(w);
 }
 
-/* Larger than the staging memory. */
+/* Tests tensors that are larger than the staging memory. */
 static void large(void **state)
 {
     (void)state;
@@ -518,7 +521,7 @@ static void refusals(void **state)
     wb_provider *provider = make_provider(weights_open(w), NULL);
     refuse(provider, "b.qweight+g.qweight", "has 8 bits");
     refuse(provider, "a.qweight+b.qweight", "of other parts");
-    refuse(provider, "b.qweight+c.qweight", "groups have 8");
+    refuse(provider, "b.qweight+c.qweight", "groups of this tensor have 8");
     refuse(provider, "b.qweight+d.qweight", "columns");
     refuse(provider, "e.qweight+f.qweight", "need 1600000 bytes");
     wb_provider_destroy(provider);

@@ -1,7 +1,7 @@
 /*
- * wb_policy.vocab_multiple: embeddings and output matrices of every encoding, padded with rows of
- * zeros, complete and sharded for any number of ranks; compared with the bytes and values without
- * padding.
+ * Tests wb_policy.vocab_multiple: embeddings and output matrices of every encoding are padded with
+ * rows of zeros, complete and as slices for any number of ranks. The other rows must be the same as
+ * without padding.
  */
 #include "support.h"
 #include "weights.h"
@@ -28,8 +28,9 @@ static uint64_t padded(uint64_t n, uint64_t multiple, uint64_t of)
     return (n + both - 1) / both * both;
 }
 
-/* Checks rows from `first` on of a section in which `rows` tensor rows share a section row,
- * then zeros. */
+/* Checks a section of a slice: its first `real` tensor rows must be those of the complete section
+ * from `first` on, the rest up to `all` rows must be zeros. A section row belongs to `rows` tensor
+ * rows, which share it. */
 static void check_section(const unsigned char *whole, uint64_t whole_bytes, uint64_t whole_rows,
                           const unsigned char *part, uint64_t part_bytes, uint64_t first,
                           uint64_t real, uint64_t all, uint64_t rows)
@@ -84,8 +85,8 @@ typedef struct subject {
     const char *name;
     wb_plain_policy plain;
     uint32_t flags;
-    uint64_t block; /* rows that share a row of scales: 1 or 128 */
-    uint64_t unit;  /* vocabulary rows are padded to a multiple of this */
+    uint64_t block; /* number of rows that share a row of scales: 1 or 128 */
+    uint64_t unit;  /* the number of rows of a rank is a multiple of this */
 } subject;
 
 static void check_rank(const subject *s, wb_provider *provider, const wb_buffer *whole,
@@ -152,7 +153,7 @@ static void plain(void **state)
         check_subject(&(subject){model, names[i], WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, names[i], WB_PLAIN_KEEP, 0, 1, 1});
     }
-    /* Other tensors, and vocabularies of sufficient size, are not padded. */
+    /* Other tensors, and a number of rows that is a multiple already, must not be padded. */
     wb_provider *provider = make_provider(model, NULL, WB_PLAIN_KEEP, 0, 64);
     assert_int_equal(ask(provider, "layers.0.attention.q.weight", 0, 0, 0).shape[0], 150);
     wb_provider_destroy(provider);
@@ -164,7 +165,7 @@ static void plain(void **state)
     weights_free(w);
 }
 
-/* Sharded along the other axis, every rank has the padding rows. */
+/* If columns are partitioned, every rank must get the padding rows. */
 static void columns(void **state)
 {
     (void)state;
@@ -210,13 +211,13 @@ static void quantized(void **state)
         const wb_model *model = weights_open(w);
         check_subject(&(subject){model, EMBEDDING, WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, OUTPUT, WB_PLAIN_F16, 0, 1,
-                                 1}); /* the output is tied to the embedding */
+                                 1}); /* the output, which is tied to the embedding */
         check_subject(&(subject){model, EMBEDDING, WB_PLAIN_KEEP, WB_POLICY_DECODE, 1, 1});
         weights_free(w);
     }
 }
 
-/* FP8 scales cover 128 rows. */
+/* FP8 has one row of scales for 128 rows. */
 static void fp8(void **state)
 {
     (void)state;
@@ -279,7 +280,8 @@ static float *decode(const wb_buffer *b, const unsigned char *bytes, bool awq)
     return values;
 }
 
-/* Checks rows and inputs from `row` and `input` on, of 64 inputs; then rows of zeros. */
+/* Checks the values of a slice: rows from `row` on and inputs from `input` on of the complete
+ * matrix with 64 inputs, then rows of zeros. */
 static void check_decoded(const wb_provider *provider, const wb_buffer *b, bool awq,
                           const float *whole, uint64_t row, uint64_t input)
 {
@@ -298,7 +300,7 @@ static void check_decoded(const wb_provider *provider, const wb_buffer *b, bool 
 static void transposed(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 3; kind++) { /* AWQ, GPTQ, GPTQ with g_idx */
+    for (int kind = 0; kind < 3; kind++) { /* 0: AWQ; 1: GPTQ; 2: GPTQ with g_idx */
         bool awq = kind == 0;
         const uint64_t values[2] = {awq ? 64 : 8, awq ? 9 : 72}, scales[2] = {4, 72},
                        zeros[2] = {4, 9}, order[1] = {64}, bias[1] = {72};
@@ -331,7 +333,7 @@ static void transposed(void **state)
                     b = ask(provider, OUTPUT, 0, rank, of);
                     assert_int_equal(b.shape[0], each);
                     check_decoded(provider, &b, awq, whole, rank * each, 0);
-                    /* A bias is sharded with its matrix, although it could be split anywhere. */
+                    /* The bias must be cut like its matrix, although it could be cut anywhere. */
                     assert_int_equal(ask(provider, "output.bias", 0, rank, of).shape[0], each);
                 }
             }
@@ -349,7 +351,7 @@ static void transposed(void **state)
 
 /* ---- zeros ---- */
 
-/* Zero bytes decode to zero values in every type used. */
+/* Checks that zero bytes decode to zeros in every type, because padding consists of zero bytes. */
 static void zeros_are_zeros(void **state)
 {
     (void)state;
@@ -408,7 +410,7 @@ static void refusals(void **state)
     assert_int_equal(wb_provider_get(provider, OUTPUT, SIZE_MAX, &b, &error), WB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "at a byte boundary"));
     wb_provider_destroy(provider);
-    /* With very many ranks the last has only zeros. */
+    /* With very many ranks, the last ones must get only zeros. */
     provider = make_provider(w->model, NULL, WB_PLAIN_F16, 0, WB_VOCAB_MULTIPLE_MAX);
     b = ask(provider, OUTPUT, 0, UINT32_MAX - 1, UINT32_MAX);
     assert_int_equal(b.shape[0], WB_VOCAB_MULTIPLE_MAX);

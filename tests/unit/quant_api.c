@@ -1,4 +1,5 @@
-/* wb_quantize and wb_dequantize: rejected arguments, and equal results with any number of threads. */
+/* Tests wb_quantize and wb_dequantize: arguments that must be refused, and the same results with
+ * and without an executor. */
 #include "weighbridge.h"
 
 #include "unit.h"
@@ -9,7 +10,7 @@
 static float values[ROWS * COLUMNS], importance[COLUMNS], back[2][ROWS * COLUMNS];
 static uint8_t blocks[2][ROWS * COLUMNS * 2];
 
-/* Runs the tasks from the last to the first. */
+/* An executor that calls `body` from the last index to the first. */
 static void run_backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     *(size_t *)ctx += n;
@@ -30,7 +31,7 @@ static void refuses(void **state)
     assert_int_equal(bytes, 0);
     assert_int_equal(wb_quantized_size(WB_DTYPE_F4, 2, 3, &bytes, &error), WB_ERROR_ARGUMENT);
     assert_int_equal(wb_quantized_size(4, 1, 32, &bytes, &error),
-                     WB_ERROR_ARGUMENT); /* a type that ggml has removed */
+                     WB_ERROR_ARGUMENT); /* type 4 was removed from ggml */
     assert_int_equal(wb_quantized_size(WB_DTYPE_Q8_0, UINT64_MAX / 32, 64, &bytes, &error),
                      WB_ERROR_ARGUMENT);
 

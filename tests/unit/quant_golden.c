@@ -1,12 +1,12 @@
 /*
- * Compares every GGML type with the results of ggml: values encoded with and without an importance
+ * Compares the codecs of every GGML type with ggml: values encoded with and without an importance
  * matrix, and decoded blocks of random bits. tests/data/golden/ggml/README.md describes how the
- * files were made.
+ * files with the results of ggml were made.
  *
- * Some files are too large for the repository: T.q.deq and T.qi.deq, which are the decoded T.q and
- * T.qi, and those of F32, which is only copied. The random blocks of T.rb have every bit pattern,
- * and their decoded values are in the repository. WB_TEST_GOLDEN_GGML=FOLDER makes this test
- * compare a folder with all files.
+ * Some files are too large for the repository: T.q.deq and T.qi.deq, which contain the decoded
+ * values of T.q and T.qi for each type T, and those of F32, which is only copied. Files that are
+ * missing are skipped. The random blocks T.rb have every bit pattern, and their decoded values are
+ * in the repository. WB_TEST_GOLDEN_GGML=DIRECTORY makes this test use a directory with all files.
  */
 #include "weighbridge.h"
 
@@ -41,7 +41,7 @@ static bytes load(const char *name, const char *suffix)
 #define ROWS 12
 #define COLUMNS 1024
 
-/* Fails and describes the first difference. */
+/* Compares bytes. If they differ, fails and describes the first difference. */
 static void expect_same(const char *type, const char *what, const uint8_t *got, bytes want,
                         size_t unit)
 {
@@ -124,7 +124,7 @@ static void golden(void **state)
     }
     free(input.data);
     free(importance.data);
-    assert_int_equal(types, 29); /* F16, BF16 and 27 block types */
+    assert_int_equal(types, 29); /* F16, BF16 and 27 types with blocks */
     assert_int_equal(encoded, 55);
     assert_true(decoded >= 28); /* ggml has no decoder for Q8_1 */
 }

@@ -1,6 +1,7 @@
 /*
- * AWQ, GPTQ, block FP8 and the NVFP4 of ModelOpt and compressed-tensors through the public API,
- * compared with values computed by NumPy (tests/data/golden/hub/make.py); and rejected arguments.
+ * Tests the public functions that decode AWQ, GPTQ, FP8 with blocks, and the NVFP4 of ModelOpt,
+ * compressed-tensors and Ollama. NumPy computed the expected values
+ * (tests/data/golden/hub/make.py). Invalid arguments must be refused.
  */
 #include "quant_mlx.h"
 
@@ -17,7 +18,7 @@ static wb_model *open_file(const char *path)
     return model;
 }
 
-/* ---- an executor that starts from the end ---- */
+/* ---- an executor that calls `body` from the last index to the first ---- */
 
 static void backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
@@ -86,7 +87,7 @@ static void int4(void **state)
     }
 }
 
-/* A range of inputs whose g_idx refers to more groups than the range would fill. */
+/* Decodes a range of inputs. Its g_idx refers to more groups than inputs in order would have. */
 static void int4_part(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void int4_part(void **state)
         assert_memory_equal(values + o * n, expected.data + (o * in + first) * sizeof(float),
                             (size_t)n * sizeof(float));
     wb_int4_tensor fewer = tensor;
-    fewer.qzeros_bytes -= 4; /* the last group lacks one word */
+    fewer.qzeros_bytes -= 4; /* one word too short for the last group */
     assert_int_equal(wb_int4_dequantize(&fewer, values, size, NULL, NULL), WB_ERROR_FORMAT);
     fewer = tensor;
     fewer.scales_bytes -= 2;
@@ -204,7 +205,7 @@ static void fp8(void **state)
     }
 }
 
-/* ---- NVFP4 with the global scales of others ---- */
+/* ---- NVFP4 with the per-tensor scales of other programs ---- */
 
 static void nvfp4(void **state)
 {
@@ -234,7 +235,7 @@ static void nvfp4(void **state)
                                            expected.bytes, &executor, NULL),
                          WB_OK);
         check_values(cases[i].values, values, &expected);
-        /* With a global scale, results in other dtypes are the rounded binary32 values. */
+        /* With a per-tensor scale, results in other dtypes must be the rounded F32 results. */
         assert_int_equal(wb_mlx_dequantize(&type, &parts, 24, 128, WB_DTYPE_BF16, halves,
                                            expected.bytes / 2, NULL, NULL),
                          WB_OK);

@@ -1,6 +1,7 @@
 /*
- * AWQ and GPTQ at every instruction set: the same bits as the scalar code, for any bit patterns
- * and group sizes, with and without g_idx, on buffers that end at an inaccessible page.
+ * Tests the AWQ and GPTQ decoders of every instruction set. They must give the same bits as the
+ * scalar code, for any bit patterns and group sizes, with and without g_idx. Buffers end at an
+ * inaccessible page.
  */
 #define _DEFAULT_SOURCE
 #include "kernels.h"
@@ -16,7 +17,7 @@ static guarded random_guarded(size_t n)
     return g;
 }
 
-/* ---- one tensor at all instruction sets ---- */
+/* ---- one tensor with all instruction sets ---- */
 
 typedef void decoder(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                      float *values);
@@ -39,8 +40,8 @@ static void check(decoder *decode, const wb__int4 *tensor, uint64_t first, uint6
     unguard(&have);
 }
 
-/* Runs of inputs of one group, as GPTQ sorts them, and single inputs; some group indices are
- * out of range. */
+/* Makes a g_idx in which `run` successive inputs have the same group, as GPTQ sorts them. Some
+ * group indices are out of range. */
 static void fill_order(uint8_t *order, uint64_t in, uint64_t groups, unsigned run)
 {
     uint32_t group = 0;
@@ -100,7 +101,7 @@ static void all_levels(void **state)
     }
 }
 
-/* Every code with every zero point and several scales, including non-finite ones. */
+/* Tests every code with every zero point and several scales, including non-finite ones. */
 static void all_codes(void **state)
 {
     static const uint32_t scales[] = {0x3F800000, 0x00000001, 0x80000000, 0x7F800000,

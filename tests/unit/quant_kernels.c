@@ -1,7 +1,7 @@
 /*
- * Every kernel compared bit for bit with the scalar code, at every instruction set of this
- * processor, on buffers that end at an inaccessible page: decoding of random bits (including NaN
- * and infinite scales) and encoding of values of many kinds. Any NaN equals any NaN.
+ * Compares every kernel of every instruction set that this processor has with the scalar code. It
+ * must give the same bits when it decodes random bits (including NaN and infinite scales) and
+ * encodes values of many kinds. All NaNs count as equal. Buffers end at an inaccessible page.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -40,7 +40,7 @@ static void decode_all(void **unused)
         if (!wb__codec_get(dtype, wb__cpu_features(), &codec))
             continue;
         (void)wb__codec_get(dtype, 0, &scalar);
-        /* Few blocks, so that the tails of kernels that process several blocks are tested. */
+        /* Few blocks, to test the remainder that a kernel of several blocks at once leaves over. */
         for (size_t round = 0; round < 30; round++) {
             size_t blocks = round % 7 + 1;
             if (codec.dtype->block_size * blocks > VALUES)
@@ -71,7 +71,7 @@ static void decode_all(void **unused)
     unguard(&out);
 }
 
-/* Returns ordinary and extreme values. */
+/* Returns value i of a kind of test data; some kinds are ordinary, some extreme. */
 static float value_of(size_t kind, size_t i)
 {
     float v = uniform() * uniform() * uniform();
@@ -151,8 +151,9 @@ static void encode_all(void **unused)
 }
 
 /*
- * The IQ1 SIMD search tries only some splits of a group. Errors would show in groups with many
- * equally good splits, and with weights of 0.
+ * Returns values to test the vectorized search of IQ1. It tries only some of the splits that the
+ * scalar search tries. If it missed the best one, this would show in groups with many equally good
+ * splits, and with weights of 0.
  */
 static float value_of_few(size_t kind, size_t i, float size)
 {
@@ -204,7 +205,7 @@ static void encode_iq1(void **unused)
     }
 }
 
-/* Encoding any values is defined, and so is decoding the result. */
+/* Encoding any values, and decoding the result, must have no undefined behaviour. */
 static void encode_nonsense(void **unused)
 {
     (void)unused;

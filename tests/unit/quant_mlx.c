@@ -1,7 +1,7 @@
 /*
- * MLX modes compared bit for bit with results of MLX (tests/data/golden/mlx): every file of the
- * directory, at every instruction set of this machine. WB_GOLDEN_MLX names another directory of
- * such files.
+ * Compares the codecs of the MLX modes with results of MLX (tests/data/golden/mlx), bit for bit,
+ * with every instruction set of this machine. WB_GOLDEN_MLX may name another directory of such
+ * files.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
@@ -29,7 +29,7 @@ static wb_model *open_golden(const char *name)
     return model;
 }
 
-/* Input rows of a golden file. The caller frees the buffer. */
+/* The values that MLX quantized to make a file of results. The caller frees the buffer. */
 typedef struct input {
     int32_t dtype;
     uint64_t elements;
@@ -64,7 +64,7 @@ static input load_input(const wb_model *golden)
 
 static bool edge_row(const wb_model *golden, const wb__mlx_type *type, uint64_t row)
 {
-    /* Rows for which MLX stores scale bytes that overflow; this library clamps them. */
+    /* In these rows the scales of MLX overflow a byte. This library clamps them. */
     char name[MAX_BITS_NAME];
     if (type->mode != WB__MLX_MXFP4 && type->mode != WB__MLX_MXFP8)
         return false;
@@ -107,7 +107,7 @@ static void check_encoder(const char *file, const wb_model *golden, const wb__ml
     free(b);
 }
 
-/* Decodes the parts, which may be unaligned in the file, and compares. */
+/* Decodes the parts, which may be unaligned in the file, and compares the values. */
 static void check_decoder(const char *file, const wb__mlx_type *type, uint32_t features,
                           const wb__mlx_parts *parts, size_t groups, const part *expected)
 {
@@ -199,8 +199,8 @@ static void golden_files(void **state)
     assert_true(check_folder("legacy_0.32.1") >= 4);
 }
 
-/* Scales and biases of different dtypes: the product has the dtype of the scales, the sum is
- * binary32. */
+/* With scales and biases of different dtypes, the product must be rounded to the dtype of the
+ * scales, and the sum must be computed in binary32. */
 static void mixed_dtypes(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void e4m3(void **state)
     wb_close(golden);
 }
 
-/* Expert stacks are sequences of groups, like other tensors. */
+/* A stack of experts must be encoded as a sequence of groups, like other tensors. */
 static void experts(void **state)
 {
     (void)state;

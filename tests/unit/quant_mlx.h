@@ -1,4 +1,4 @@
-/* quant_mlx.h: helpers shared by the tests of MLX quantization modes. */
+/* quant_mlx.h: helpers for the tests of MLX quantization modes. */
 #ifndef WB_TESTS_QUANT_MLX_H
 #define WB_TESTS_QUANT_MLX_H
 
@@ -13,8 +13,8 @@
 #define LEVELS (WB__ARM64 ? 2 : 3)
 #define NO_LEVEL UINT32_MAX
 
-/* Returns the CPU features of level i, or NO_LEVEL if this machine lacks one. Level 0 is the
- * scalar code. */
+/* Returns the CPU features of instruction set i, or NO_LEVEL if this machine lacks one of them. 0
+ * is the scalar code. */
 static inline uint32_t level(size_t i)
 {
     static const uint32_t levels[] = {0, WB__ARM64 ? WB__CPU_NEON : WB__CPU_AVX2,
@@ -30,7 +30,7 @@ static inline const char *level_name(uint32_t features)
                                        : "scalar";
 }
 
-/* ---- golden files ---- */
+/* ---- files with expected results ---- */
 
 typedef struct part {
     const uint8_t *data; /* NULL: the tensor does not exist */
@@ -104,7 +104,7 @@ static inline size_t count_groups(const part *weight, const wb__mlx_type *type)
     return weight->bytes / wb__mlx_group_bytes(type);
 }
 
-/* Returns true if all bits are equal; any NaN equals any NaN. */
+/* Returns true if all bits are equal. All NaNs count as equal. */
 static inline bool same_values(int32_t dtype, const uint8_t *a, const uint8_t *b, size_t n)
 {
     size_t size = wb__float_size(dtype);

@@ -1,4 +1,5 @@
-/* The public functions for MLX modes: sizes, threads, and rejected arguments. */
+/* Tests the public functions for MLX modes: sizes, the same results with and without an executor,
+ * and arguments that must be refused. */
 #include "quant_mlx.h"
 
 enum { ROWS = 70, COLUMNS = 1024 };
@@ -157,7 +158,7 @@ static void backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), vo
         body(arg, n);
 }
 
-/* Executor pieces run in any order give the same result as one thread. */
+/* An executor that runs tasks in another order must give the same result as one thread. */
 static void threads(void **state)
 {
     (void)state;
@@ -196,7 +197,8 @@ static void threads(void **state)
     }
 }
 
-/* F32 is computed in binary32, and as in MLX only on request; other dtypes always as in MLX. */
+/* Results in F32 must be computed in binary32 or, with WB_MLX_NATIVE, with the roundings of MLX.
+ * Results in other dtypes must always have the roundings of MLX. */
 static void two_decodings(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * Every instruction set gives the same bits as the scalar code, for any bit patterns of codes,
- * scales and values, any number of groups, and buffers that end at an inaccessible page.
+ * Tests the MLX kernels of every instruction set. They must give the same bits as the scalar code,
+ * for any bit patterns of codes, scales and values, and any number of groups. Buffers end at an
+ * inaccessible page.
  */
 #define _DEFAULT_SOURCE
 #include "kernels.h"
@@ -18,7 +19,8 @@ static void random_bytes(uint8_t *bytes, size_t n)
 
 typedef enum kind { ANY_BITS, ORDINARY, TIES, MOSTLY_ORDINARY, ZEROS, KINDS } kind;
 
-/* Random values of a dtype: any bits, typical weights, or midpoints of small floats. */
+/* Makes random values of a dtype: any bits, typical weights, midpoints between small floats, or
+ * mostly zeros. */
 static void random_values(kind k, int32_t dtype, uint8_t *values, size_t n)
 {
     size_t size = wb__float_size(dtype);
@@ -175,7 +177,7 @@ static void encoders(void **state)
         unguard(&out[p]);
 }
 
-/* The largest magnitude, ignoring NaNs, for any length. */
+/* Tests the search for the largest magnitude, which must ignore NaNs, for any length. */
 static void amax(void **state)
 {
     (void)state;
@@ -198,7 +200,7 @@ static void amax(void **state)
     }
 }
 
-/* Any group can be processed separately, as slices and tasks do. */
+/* Decoding some of the groups must give the same values as decoding all of them. */
 static void parts_of_the_whole(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Reading parts of quantized tensors: a U8 tensor in a safetensors file is declared to have a
- * GGML type.
+ * Tests reading slices of quantized tensors. The test writes the blocks as a U8 tensor in a
+ * safetensors file, and then changes the dtype of the opened tensor to a GGML type.
  */
 #include "open/open.h"
 #include "quant/quant.h"
@@ -19,8 +19,8 @@ static uint8_t random_byte(void)
     return (uint8_t)(random_state >> 40);
 }
 
-/* Opens a model whose only tensor has ROWS rows of COLUMNS values of dtype; `file` holds its
- * bytes. */
+/* Opens a model whose only tensor has ROWS rows of COLUMNS values of the dtype. Makes the file in
+ * the buffer `file`. */
 static wb_model *make_model(int32_t dtype, uint8_t *file, size_t room, uint8_t **blocks)
 {
     static uint64_t shape[2] = {ROWS, COLUMNS};
@@ -62,7 +62,7 @@ static void check_slice(const wb_model *model, const char *text, int32_t dtype)
     wb_slice slice = {.size = sizeof slice, .rank = 2, .axes = axes, .count = UINT64_MAX};
     assert_int_equal(wb_tensor_read_size(model, 0, &slice, dtype, &elements, &bytes, &error),
                      WB_OK);
-    for (size_t shift = 0; shift < 2; shift++) { /* unaligned data is allowed */
+    for (size_t shift = 0; shift < 2; shift++) { /* the destination may be unaligned */
         uint8_t *dst = (uint8_t *)part + shift;
         if (wb_tensor_read(model, 0, &slice, dtype, dst, bytes, &error) != WB_OK)
             fail_msg("%s: %s", text, error.message);

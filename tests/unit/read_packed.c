@@ -1,7 +1,7 @@
 /*
- * Reads some rows at a time of quantized tensors, and compares the values with those of the
- * complete tensor. For FP8 with block scales, only the requested rows are read. AWQ and GPTQ are
- * read completely, once.
+ * Tests reading a few rows at a time of quantized tensors. The values must be those of the complete
+ * tensor. For FP8 with blocks, only the requested rows may be read from the file. AWQ and GPTQ
+ * tensors must be read completely, but not more often than necessary.
  *
  * wraps: pread64
  */
@@ -95,7 +95,7 @@ static void fp8_rows(void **state)
                 bytes_read = 0;
                 for (uint64_t row = 0; row < s.rows; row += count)
                     check_rows(model, &s, row, row + count < s.rows ? count : s.rows - row);
-                /* The rows, and at most one row of scales for each. */
+                /* The rows, and at most one row of scales for each, may be read. */
                 uint64_t scale_row = (264 + blocks[i][1] - 1) / blocks[i][1] * 4;
                 assert_true(bytes_read <= s.rows * (264 + scale_row));
             }
@@ -106,7 +106,8 @@ static void fp8_rows(void **state)
     }
 }
 
-/* The access pattern of threads at the end of one tensor and the beginning of the next. */
+/* Alternates between rows of two tensors, as threads do at the end of one tensor and the beginning
+ * of the next. */
 static void int4_rows(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void int4_rows(void **state)
                 check_rows(model, &s[i + 1], 63 - row, 1);
             }
         }
-        /* Each tensor is read once; the cache then drops the last, so the first is read again. */
+        /* Each of the three tensors may be read once. */
         assert_true(s[0].bytes <= bytes_read && bytes_read <= 3 * s[0].bytes);
         for (int i = 0; i < 3; i++)
             free(s[i].whole);

@@ -1,7 +1,7 @@
 /*
- * io_uring reads while the kernel begins to reject io_uring calls, as when a sandbox is entered:
- * all pending reads complete before their buffers may be reused, and no read is started
- * afterwards.
+ * Tests io_uring reads if the kernel begins to refuse io_uring calls, as it does when a process
+ * enters a sandbox. All pending reads must complete before their buffers can be reused, and no
+ * further read may start.
  */
 #define _GNU_SOURCE
 #include "support.h"
@@ -21,7 +21,7 @@ enum { READS = 8, ROUNDS = 4 };
 static char *path;
 static unsigned char *expected, *memory;
 
-/* Installs a filter for the calling thread, which cannot be removed. */
+/* Makes io_uring_enter fail with errno `how` in the calling thread, which cannot be undone. */
 static bool refuse_rings(int how)
 {
     struct sock_filter rules[] = {
@@ -36,7 +36,7 @@ static bool refuse_rings(int how)
 }
 
 typedef struct trial {
-    int refuses; /* errno of rejected calls; 0: none are rejected */
+    int refuses; /* errno of refused calls; 0: none are refused */
     unsigned taken_before;
     bool only_closes;
     bool remote;
@@ -87,7 +87,7 @@ static void *attempt(void *arg)
         assert_true(wb__ring_begin(ring, &direct, 0, memory, READ_BYTES, 0) == (t->refuses == 0));
     }
     wb__ring_close(ring);
-    /* After wb__ring_close all reads have completed. */
+    /* wb__ring_close must have waited for all reads. */
     if (t->only_closes)
         assert_memory_equal(memory, expected, READS * READ_BYTES);
     wb__direct_close(&direct);

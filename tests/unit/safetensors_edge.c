@@ -1,4 +1,5 @@
-/* The border between header and tensor data: neither is taken for the other. */
+/* Tests the boundary between header and tensor data: the bytes of one must not be taken for bytes
+ * of the other. */
 #include "core/core.h"
 
 #include "unit.h"
@@ -25,7 +26,7 @@ static wb_status open_with(const char *header, uint64_t announced, const char *d
 
 static const char one[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}";
 
-/* White space, brackets and quotes at the beginning of the data are data. */
+/* White space, brackets and quotes at the beginning of the tensor data must count as data. */
 static void data_is_not_padding(void **state)
 {
     (void)state;
@@ -37,7 +38,7 @@ static void data_is_not_padding(void **state)
     }
 }
 
-/* A truncated header does not continue in the data. */
+/* A header that is declared too short must not be continued with the bytes behind its end. */
 static void header_does_not_go_on(void **state)
 {
     (void)state;

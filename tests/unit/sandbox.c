@@ -1,6 +1,7 @@
 /*
- * The restrictions of wb --sandbox: each attempt runs in a child process in the sandbox, which
- * must end as expected. Children end with _exit, so that this also works under sanitizers.
+ * Tests the restrictions of wb --sandbox. A child process enters the sandbox and attempts one
+ * operation; it must end with the expected status. Children end with _exit, so that sanitizers do
+ * not check for leaks, which is not possible in the sandbox.
  */
 #include "support.h"
 
@@ -25,7 +26,7 @@ static char *file;
 
 enum { FINE = 0, FORBIDDEN_TO_IT = 1, MISSING = 2, OTHER = 3, NO_SANDBOX = 4 };
 
-/* Returns the result of a call that fails with -1. */
+/* Returns the exit status for the result of a call, which is -1 with errno if it failed. */
 static int verdict(long result)
 {
     return result >= 0       ? FINE
@@ -111,7 +112,7 @@ static int connects(void)
 typedef struct try_row {
     const char *name;
     int (*run)(void);
-    int expected; /* -1: the process is killed */
+    int expected; /* exit status; -1: the process is killed */
 } try_row;
 
 static const try_row tries[] = {
@@ -148,7 +149,7 @@ static void leaves_reading_alone(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         int got = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         if (got == NO_SANDBOX)
-            break; /* a kernel or container without seccomp, or valgrind */
+            break; /* seccomp is not available: an old kernel, a container, or valgrind */
         if (got != tries[i].expected || (got == -1 && WTERMSIG(status) != SIGSYS))
             fail_msg("%s: %d, expected %d\n", tries[i].name, got, tries[i].expected);
     }

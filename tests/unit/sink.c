@@ -1,4 +1,4 @@
-/* io/sink.h: output appears completely or not at all, and no signal is raised. */
+/* Tests io/sink.h: output must appear completely or not at all, and no signal may be raised. */
 #define _GNU_SOURCE
 #include "io/sink.h"
 
@@ -42,7 +42,7 @@ static void expect(const char *path, const char *text)
     assert_string_equal(got, text);
 }
 
-/* Checks that the directory contains exactly `count` files. */
+/* Checks that the directory contains exactly `count` files, and so no temporary files. */
 static void expect_count(int count)
 {
     char command[300];
@@ -67,7 +67,7 @@ static wb_status write_file(const char *path, const char *text, uint64_t expecte
     }
     status = wb_sink_write(sink, text, strlen(text), error);
     if (status != WB_OK) {
-        /* Later writes fail with the same error. */
+        /* Later writes and the commit must fail with the same error. */
         assert_int_equal(wb_sink_write(sink, "x", 1, NULL), status);
         assert_int_equal(wb_sink_commit(sink, NULL), status);
         return status;
@@ -82,7 +82,7 @@ static void creates_and_replaces(void **state)
     empty_folder();
     assert_int_equal(write_file(in("a"), "new", 0, &error), WB_OK);
     expect(in("a"), "new");
-    /* Writing fewer bytes than announced leaves no file. */
+    /* If fewer bytes are written than announced, the file must not occupy the announced space. */
     assert_int_equal(write_file(in("a"), "newer", 1 << 20, &error), WB_OK);
     expect(in("a"), "newer");
     struct stat st;
@@ -137,7 +137,7 @@ static void follows_links(void **state)
     expect(in("sub/target"), "new");
     assert_int_equal(lstat(in("link"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    /* Also if the link's target does not exist. */
+    /* The same holds if the target of the link does not exist. */
     assert_int_equal(symlink(in("sub/none"), in("dangling")), 0);
     assert_int_equal(write_file(in("dangling"), "new", 0, NULL), WB_OK);
     expect(in("sub/none"), "new");
@@ -157,7 +157,7 @@ static void refuses(void **state)
     assert_int_equal(write_file(in("none/a"), "new", 0, &error), WB_ERROR_NOT_FOUND);
     assert_int_equal(error.os_error, ENOENT);
     assert_true(strstr(error.file, "none/a") != NULL);
-    /* Larger than the maximum file size. */
+    /* An announced size that exceeds the maximum file size. */
     assert_int_equal(write_file(in("a"), "new", UINT64_MAX, &error), WB_ERROR_IO);
     assert_int_equal(error.os_error, EFBIG);
     if (geteuid() != 0) { /* root may write everywhere */
@@ -185,7 +185,7 @@ static void writes_devices_at_once(void **state)
     assert_true(S_ISCHR(st.st_mode));
 }
 
-/* Signals would end the test process: reaching the end shows that none was raised. */
+/* If SIGPIPE or SIGXFSZ were raised, it would end the test process. None may be pending either. */
 static void raises_no_signal(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void raises_no_signal(void **state)
     assert_int_equal(error.os_error, EPIPE);
     assert_string_equal(error.file, "pipe");
     wb_sink_discard(sink);
-    assert_int_equal(close(ends[1]), 0); /* the sink did not close it */
+    assert_int_equal(close(ends[1]), 0); /* succeeds only if the sink has not closed it */
 
     empty_folder();
     put(in("a"), "old");
@@ -224,7 +224,7 @@ static void raises_no_signal(void **state)
     assert_int_equal(sigismember(&waiting, SIGXFSZ), 0);
 }
 
-/* The sink waits on a non-blocking descriptor. */
+/* If a non-blocking descriptor is full, writing must wait until it accepts more bytes. */
 static void waits_for_a_full_pipe(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Slices: the expressions of data/slices/slices.tsv select the same elements as in NumPy, parsed
- * and read. Then parts of a selection, slices built without text, sub-byte elements, and long
- * tensors read in runs.
+ * Tests slices. The expressions of data/slices/slices.tsv must select the same elements as in
+ * NumPy. Further tests: parts of a selection, slices that are given as numbers instead of text,
+ * sub-byte elements, and long tensors.
  */
 #include "support.h"
 
@@ -29,7 +29,7 @@ static uint64_t hash_indices(const uint32_t *indices, uint64_t n)
     return hash;
 }
 
-/* Parses dimensions such as "2x3", "-" for none. */
+/* Parses dimensions such as "2x3"; "-" means none. Returns their number. */
 static uint32_t parse_shape(const char *text, uint64_t *shape)
 {
     uint32_t rank = 0;
@@ -91,7 +91,7 @@ static void check_row(const char *shape_text, const char *text, const char *resu
     if (hash_indices(indices, count) != hash)
         fail_msg("[%s] of %s: elements\n", text, shape_text);
 
-    /* Any part of a selection equals the same part of the complete result. */
+    /* Any part of the selection must equal the same part of the complete result. */
     uint32_t part[1000];
     for (uint64_t first = 0; first <= count; first += 1 + count / 5) {
         for (uint64_t n = 0; n <= count; n += 1 + count / 3) {
@@ -134,7 +134,7 @@ static void given_as_numbers(void **state)
     uint64_t elements, size;
     wb_error error;
     wb_model *model = model_of(&bytes, "U8", "2,3,4", 24, WB_ACCESS_MAP);
-    wb_axis axes[3] = {{.start = 1, .count = 1}, /* the step of a single index is irrelevant */
+    wb_axis axes[3] = {{.start = 1, .count = 1}, /* a single index needs no step */
                        {.start = 2, .count = 2, .step = -2},
                        {.start = 0, .count = 4, .step = 1}};
     wb_slice slice = {.size = sizeof slice, .rank = 3, .axes = axes, .count = UINT64_MAX};
@@ -160,7 +160,7 @@ static void given_as_numbers(void **state)
         memset(out, 7, sizeof out);
         assert_int_equal(wb_tensor_read(model, 0, &slice, -1, out, sizeof out, &error),
                          WB_ERROR_ARGUMENT);
-        assert_int_equal(out[0], 0); /* a failed call leaves its output zeroed */
+        assert_int_equal(out[0], 0); /* a call that fails must clear its output */
         assert_int_equal(wb_tensor_read_size(model, 0, &slice, -1, &elements, &size, NULL),
                          WB_ERROR_ARGUMENT);
         assert_int_equal(elements, 0);
@@ -189,8 +189,8 @@ static void given_as_numbers(void **state)
     free(bytes);
 }
 
-/* 4-bit and 6-bit elements: selections that would split a byte are rejected with a reason;
- * others are exact. */
+/* Tests 4-bit and 6-bit elements. Selections that would split a byte must be refused with a reason.
+ * Others must give the right elements. */
 static void of_less_than_a_byte(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void of_less_than_a_byte(void **state)
     }
 }
 
-/* Tensors longer than the read buffers, read forwards, backwards and with large steps. */
+/* Reads a tensor that is larger than the read buffers: forwards, backwards and with large steps. */
 static void of_long_tensors(void **state)
 {
     (void)state;

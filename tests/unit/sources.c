@@ -1,6 +1,7 @@
 /*
- * Data sources: files mapped, read and copied, descriptors and streams, memory, sources of the
- * caller; paths that are not regular files; and files that change while a model is open.
+ * Tests all sources of data: files in every access mode, descriptors, streams, memory, and sources
+ * of the caller. Also tests paths that are not regular files, and files that change while a model
+ * is open.
  */
 #include "support.h"
 
@@ -39,7 +40,7 @@ static wb_model *open_ok(const char *path, wb_access access)
     return model;
 }
 
-/* Tensors a and b have the bytes written by st_write. */
+/* Checks that the first two tensors have the bytes written by st_write. */
 static void check_bytes(const wb_model *model)
 {
     unsigned char bytes[9900];
@@ -69,14 +70,14 @@ static void in_each_mode(void **state)
         } else {
             assert_int_equal(status, WB_OK);
             assert_int_equal(((const unsigned char *)bytes)[99], 99);
-            /* The address range covers exactly the bytes of the file. */
+            /* The model must own the addresses of the bytes of the file, and no others. */
             const unsigned char *start = (const unsigned char *)bytes - DATA_AT;
             assert_true(wb_owns_address(model, start));
             assert_true(wb_owns_address(model, start + DATA_AT + DATA - 1));
             assert_false(wb_owns_address(model, start - 1));
             assert_false(wb_owns_address(model, start + DATA_AT + DATA));
             assert_int_equal(wb_tensor_data(model, 2, &bytes, &error), WB_OK);
-            assert_non_null(bytes); /* empty, but not NULL */
+            assert_non_null(bytes); /* not NULL, although the tensor is empty */
         }
         assert_false(wb_owns_address(model, &model));
         assert_false(wb_owns_address(model, NULL));
@@ -105,10 +106,10 @@ static void from_a_descriptor(void **state)
     int fd = open(path, O_RDONLY);
     wb_model *model;
     assert_true(fd >= 0);
-    assert_int_equal(lseek(fd, 77, SEEK_SET), 77); /* the file position is irrelevant */
+    assert_int_equal(lseek(fd, 77, SEEK_SET), 77); /* the file position must not matter */
     assert_int_equal(wb_open_fd(fd, "label", NULL, &model, NULL), WB_OK);
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* the offset does not change */
-    assert_int_equal(close(fd), 0);               /* the model has its own descriptor */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* opening must not change the file position */
+    assert_int_equal(close(fd), 0);               /* the model must have its own descriptor */
     check_bytes(model);
     wb_file file = {.size = sizeof file};
     assert_int_equal(wb_file_at(model, 0, &file, NULL), WB_OK);
@@ -162,7 +163,7 @@ static void from_a_stream(void **state)
 {
     (void)state;
     static const uint64_t in_memory[] = {
-        0, 1, 5000, 1 << 20}; /* stream buffered on disk, moved to disk, in memory */
+        0, 1, 5000, 1 << 20}; /* bytes of a stream that are buffered in memory, the rest on disk */
     static const wb_access access[] = {WB_ACCESS_MAP, WB_ACCESS_READ, WB_ACCESS_SNAPSHOT};
     char *path = make_file("stream.safetensors");
     size_t before = open_descriptors();
@@ -188,7 +189,7 @@ static void from_a_stream(void **state)
     free(path);
 }
 
-/* Descriptors of a model are not inherited by programs that the application starts. */
+/* Programs that the application starts must not inherit the descriptors of a model. */
 static void closes_on_exec(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void closes_on_exec(void **state)
     free(path);
 }
 
-/* ---- what is no file ---- */
+/* ---- paths that are not regular files ---- */
 
 static void refuses(const char *path, wb_status status, const char *code)
 {
@@ -255,7 +256,7 @@ static void what_is_no_file(void **state)
     char *locked = make_file("locked.safetensors");
     char *loop = text_of("%s/loop.safetensors", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    refuses(fifo, WB_ERROR_FORMAT, "not-a-regular-file"); /* does not wait for a writer */
+    refuses(fifo, WB_ERROR_FORMAT, "not-a-regular-file"); /* must not wait for a writer */
     refuses("/dev/null", WB_ERROR_FORMAT, "not-a-regular-file");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(named) < sizeof address.sun_path) {
@@ -339,7 +340,7 @@ static void notices_changes(void **state)
         wb_model *snapshot = open_ok(path, WB_ACCESS_SNAPSHOT);
         rows[i].change(path);
         check_changed(model, path, rows[i].what);
-        assert_int_equal(wb_model_check(snapshot, NULL), WB_OK); /* the snapshot is a copy */
+        assert_int_equal(wb_model_check(snapshot, NULL), WB_OK); /* the model has a copy */
         check_bytes(snapshot);
         wb_close(model);
         wb_close(snapshot);
@@ -366,9 +367,9 @@ static void reads_past_the_end(void **state)
     assert_string_equal(error.file, path);
     for (size_t i = 0; i < sizeof bytes; i++)
         assert_int_equal(bytes[i], 0);
-    assert_true(
-        wb_owns_address(mapped, (const unsigned char *)data + 9000)); /* for a SIGBUS handler */
-    /* wb_tensor_read reads the file even if it is mapped, so it cannot fault */
+    /* A SIGBUS handler asks this. */
+    assert_true(wb_owns_address(mapped, (const unsigned char *)data + 9000));
+    /* wb_tensor_read reads the file even if it is mapped, so it cannot fault. */
     assert_int_equal(wb_tensor_read(mapped, 1, NULL, -1, bytes, sizeof bytes, &error), WB_ERROR_IO);
     wb_verify_options deep = {.size = sizeof deep, .flags = WB_VERIFY_DEEP};
     wb_findings *findings;
@@ -448,7 +449,7 @@ static void from_the_caller(void **state)
         wb_close(model);
         assert_int_equal(o.closed, 1);
     }
-    own o = {.bytes = bytes}; /* the source is closed once, even if opening fails */
+    own o = {.bytes = bytes}; /* the source must be closed once, even if opening fails */
     wb_source source = {.size = sizeof source, .ctx = &o, .bytes = n - 1, .read = own_read};
     source.close = own_close;
     wb_model *model;

@@ -1,6 +1,6 @@
 /*
- * Opening reads no tensor bytes: a file of 8 TiB, almost entirely a hole, opens by its header
- * alone in every access mode; only the header becomes resident. Two processes that map a model
+ * Tests that opening a model reads only its header. A file of 8 TiB, almost entirely a hole, must
+ * open mapped and not mapped, without more of it in memory. Two processes that map a model must
  * share its pages.
  */
 #include "support.h"
@@ -20,7 +20,7 @@ static const char header[] =
     "\"hole\":{\"dtype\":\"F32\",\"shape\":[2199023255552],\"data_offsets\":[16,8796093022224]},"
     "\"last\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[8796093022224,8796093022240]}}";
 
-/* Makes the file; returns NULL if the file system does not support files of this size. */
+/* Makes the 8 TiB file. Returns its path, or NULL if the file system does not support this size. */
 static char *make_sparse(void)
 {
     char *path = text_of("%s/sparse.safetensors", folder);
@@ -47,7 +47,7 @@ static size_t resident(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Returns the bytes of the first GiB that are in the page cache. */
+/* Returns how many of the first 256 MiB of the file are in the page cache, in bytes. */
 static size_t cached(const char *path)
 {
     enum { PART = 1 << 28 };
@@ -87,16 +87,16 @@ static void opens_by_its_header(void **state)
         assert_int_equal(wb_model_check(model, NULL), WB_OK);
         if (!is_slow()) {
             assert_true(resident() < before + (4 << 20));
-            assert_true(cached(path) <= cached_before + (1 << 20)); /* the kernel reads ahead */
+            assert_true(cached(path) <= cached_before + (1 << 20)); /* with kernel read-ahead */
         }
 
-        /* Tensor data at the far end is accessible. */
+        /* Tensor data at the end of the file must be accessible. */
         assert_int_equal(wb_tensor_find(model, "last", SIZE_MAX, &i), WB_OK);
         assert_int_equal(wb_tensor_read(model, i, NULL, -1, bytes, 16, &error), WB_OK);
         assert_memory_equal(bytes, "0123456789abcdef", 16);
         wb_status status = wb_tensor_data(model, i, &data, &error);
         if (access == WB_ACCESS_MAP &&
-            status == WB_OK) { /* address space may be smaller than 8 TiB */
+            status == WB_OK) { /* mapping may fail: the address space may be too small */
             assert_memory_equal(data, "0123456789abcdef", 16);
             assert_true(wb_owns_address(model, data));
         } else {
@@ -133,8 +133,8 @@ static wb_status count_read(void *ctx, uint64_t offset, void *dst, size_t n, siz
     return WB_OK;
 }
 
-/* No byte is read twice, and none beyond the first few KB, which are read before the header
- * length is known. */
+/* No byte may be read twice. Only the first 4 KiB may be read in excess, because the length of the
+ * header is not known before. */
 static void reads_its_header_once(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void reads_its_header_once(void **state)
     wb_close(model);
 }
 
-/* A large header is also read once, and nothing after it. */
+/* A large header must also be read once, and nothing after it. */
 typedef struct counted_bytes {
     const unsigned char *bytes;
     size_t present;
@@ -200,7 +200,8 @@ static void reads_a_large_header_once(void **state)
 
 #define SHARED_BYTES ((size_t)16 << 20)
 
-/* Reads the smaps values of the mapping that contains `address`, in KiB. */
+/* Reads the values Rss and Pss in /proc/self/smaps, in KiB, of the mapping that contains
+ * `address`. */
 static bool read_smaps(const void *address, unsigned long *rss, unsigned long *pss)
 {
     char line[512];
@@ -220,7 +221,7 @@ static bool read_smaps(const void *address, unsigned long *rss, unsigned long *p
     return true;
 }
 
-/* Maps the tensor and touches all its pages. */
+/* Opens the model and reads from every page of its mapped tensor. */
 static wb_model *map_shared(const char *path, const void **data)
 {
     wb_model *model;

@@ -1,8 +1,6 @@
 /*
- * support.h: helpers shared by the unit tests. Include it first.
- *
- * A counting allocator that can fail, scratch directories, and safetensors files built from a
- * header and a number of data bytes.
+ * support.h: helpers for the unit tests: a counting allocator that can fail, scratch directories,
+ * and safetensors files built from a header and a number of data bytes. Include it first.
  */
 #ifndef WB_TESTS_SUPPORT_H
 #define WB_TESTS_SUPPORT_H
@@ -26,7 +24,7 @@
 /* ---- counting allocator ---- */
 
 typedef struct counter {
-    size_t live;    /* allocated bytes that are not freed */
+    size_t live;    /* number of allocated bytes that are not freed */
     size_t peak;    /* maximum of `live`, in bytes */
     size_t blocks;  /* number of allocated blocks that are not freed */
     size_t calls;   /* number of allocation calls */
@@ -158,8 +156,8 @@ static inline void put_length(unsigned char *to, uint64_t n)
         to[i] = (unsigned char)(n >> 8 * i);
 }
 
-/* Returns the header length, the header, and `data` bytes with the values 0, 1, 2, … The
- * caller frees them. */
+/* Makes a safetensors file: the length of the header, the header, and `data` bytes with the values
+ * 0, 1, 2, … The caller frees it. */
 static inline unsigned char *st_bytes(const char *header, size_t header_len, size_t data, size_t *n)
 {
     *n = 8 + header_len + data;
@@ -182,7 +180,7 @@ static inline void st_write(const char *path, const char *header, size_t data)
 
 /* ---- others ---- */
 
-/* Returns true under valgrind, which is about 50 times slower; tests then run fewer cases. */
+/* Returns true under valgrind. It is about 50 times slower, so tests run fewer cases. */
 static inline bool is_slow(void)
 {
     return getenv("WB_TEST_SLOW") != NULL;

@@ -1,9 +1,10 @@
-/* core/text.h: UTF-8 validation compared with an independent decoder; escaping for display. */
+/* Tests core/text.h: validation of UTF-8, compared with an independent decoder, and escaping of
+ * texts for display. */
 #include "support.h"
 
 #include "core/text.h"
 
-/* Decodes a sequence and checks its length; returns false if it is invalid. */
+/* Returns true if n bytes are one valid UTF-8 sequence. */
 static bool is_well_formed(const unsigned char *s, size_t n)
 {
     uint32_t c;
@@ -24,7 +25,8 @@ static bool is_well_formed(const unsigned char *s, size_t n)
     return needed == n && c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF);
 }
 
-/* All sequences of up to three bytes, and of four with extreme values of the last two. */
+/* Tests sequences of four bytes, with all values of the first two bytes and extreme values of the
+ * last two. */
 static void finds_sequences(void **state)
 {
     (void)state;
@@ -40,7 +42,7 @@ static void finds_sequences(void **state)
                     for (unsigned n = 1; n <= 4 && expected == 0; n++)
                         expected = is_well_formed(s, n) ? n : 0;
                     assert_int_equal(wb__utf8_sequence(s, 4), expected);
-                    for (unsigned n = 0; n < 4; n++) /* and truncated */
+                    for (unsigned n = 0; n < 4; n++) /* the same, truncated to n bytes */
                         assert_int_equal(wb__utf8_sequence(s, n), expected <= n ? expected : 0);
                 }
             }
@@ -61,7 +63,7 @@ static void encodes(void **state)
     assert_memory_equal(s, "\xF4\x8F\xBF\xBF", 4);
 }
 
-/* Finds the first invalid byte at any position among ASCII words. */
+/* The first invalid byte must be found at any position in an ASCII text. */
 static void finds_the_first_bad_byte(void **state)
 {
     (void)state;
@@ -71,7 +73,7 @@ static void finds_the_first_bad_byte(void **state)
         assert_int_equal(wb__utf8_valid_prefix(text, sizeof text), sizeof text);
         text[at] = 0xFF;
         assert_int_equal(wb__utf8_valid_prefix(text, sizeof text), at);
-        text[at] = 0xC3; /* its continuation byte is missing or cut off */
+        text[at] = 0xC3; /* begins a sequence of two bytes, but the second is missing */
         assert_int_equal(wb__utf8_valid_prefix(text, sizeof text), at);
         if (at + 1 < sizeof text) {
             text[at + 1] = 0xA9;
@@ -108,8 +110,8 @@ static void shows_what_may_be_shown(void **state)
     shows("1234567", 7, 8, "1234...");
     shows("1234", 4, 8, "1234");
     shows("12345", 5, 8, "1234...");
-    shows("123\xE2\x82\xAC", 6, 8, "123..."); /* does not split a character */
-    shows("12\n", 3, 8, "12...");             /* nor an escape */
+    shows("123\xE2\x82\xAC", 6, 8, "123..."); /* must not split a character, … */
+    shows("12\n", 3, 8, "12...");             /* … nor an escape */
 }
 
 static void compares(void **state)
@@ -118,7 +120,7 @@ static void compares(void **state)
     assert_true(wb__str_equal_nocase(WB__STR("bF16"), WB__STR("Bf16")));
     assert_false(wb__str_equal_nocase(WB__STR("BF16"), WB__STR("BF1")));
     assert_false(
-        wb__str_equal_nocase(WB__STR("["), WB__STR("{"))); /* differ by 0x20, but are not letters */
+        wb__str_equal_nocase(WB__STR("["), WB__STR("{"))); /* differ by 0x20, but are no letters */
     assert_false(wb__str_equal_nocase(WB__STR("\xC9"), WB__STR("\xE9")));
     assert_true(wb__str_ends_with(WB__STR("a.safetensors"), WB__STR(".safetensors")));
     assert_false(wb__str_ends_with(WB__STR("ors"), WB__STR(".safetensors")));

@@ -1,4 +1,4 @@
-/* Several threads query one open model concurrently. */
+/* Tests several threads that query one open model concurrently. */
 #include "support.h"
 
 #include "weighbridge.h"

@@ -1,9 +1,10 @@
-/* arch/tokenizer/tokenizer.h: valid, unusual and malicious tokenizer files. */
+/* Tests arch/tokenizer/tokenizer.h with valid, unusual and malicious tokenizer files. */
 #include "tokenizer_fixture.h"
 
 #include "arch/tokenizer/pretokenizer.h"
 
-/* Escapes, merges as pairs and as strings, double spaces, gaps, added tokens, in any order. */
+/* Tests a BPE tokenizer with escapes, merges as pairs and as strings, ids without a token, and
+ * added tokens, in an unusual order. */
 static void byte_pairs(void **state)
 {
     (void)state;
@@ -45,7 +46,7 @@ static void byte_pairs(void **state)
     release(&m);
 }
 
-/* With byte fallback, scores are the merge ranks. */
+/* In a BPE tokenizer with byte fallback, tokens must get scores by the ranks of their merges. */
 static void ranks_as_scores(void **state)
 {
     (void)state;
@@ -62,8 +63,8 @@ static void ranks_as_scores(void **state)
     assert_string_equal(m.tokenizer.model, "llama");
     is_token(&m, 1, "<0x0A>", WB__TOKEN_BYTE);
     assert_true(score_of(&m, 4) > -0.5F);
-    assert_true(score_of(&m, 5) < -0.5F && score_of(&m, 5) > -1.5F); /* its first merge */
-    assert_true(score_of(&m, 6) < -3.5F); /* no merge produces this token: it ranks last */
+    assert_true(score_of(&m, 5) < -0.5F && score_of(&m, 5) > -1.5F); /* the first of two merges */
+    assert_true(score_of(&m, 6) < -3.5F); /* no merge gives this token, so it ranks last */
     assert_int_equal(m.tokenizer.merges.count, 0);
     assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1);
     release(&m);
@@ -89,7 +90,7 @@ static void unigrams(void **state)
     release(&m);
 }
 
-/* The fast score parser gives the same result as the exact one. */
+/* Both score parsers, the fast one and the general one, must give the exact result. */
 static void scores_are_exact(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void word_pieces(void **state)
 static void sentence_pieces(void **state)
 {
     (void)state;
-    /* <unk>, unknown; a normal piece with a score; a byte; unknown fields; a normalizer. */
+    /* The piece <unk>, a normal piece with a score, a byte piece, unknown fields, and settings. */
     static const char sound[] = "\x0A\x0E\x0A\x05<unk>\x15\x00\x00\x00\x00\x18\x02"
                                 "\x0A\x09\x0A\x02"
                                 "ab\x15\x00\x00\x20\xC0"
@@ -171,14 +172,13 @@ static void sentence_pieces(void **state)
     is_token(&m, 2, "<0x41>", WB__TOKEN_BYTE);
     is_token(&m, 3, "[PAD3]", WB__TOKEN_UNUSED);
     assert_true(score_of(&m, 1) < -2.4F && score_of(&m, 1) > -2.6F);
-    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1); /* field 40 of TrainerSpec is 1 */
+    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1); /* from field 40 of TrainerSpec */
     assert_int_equal(m.tokenizer.add_space_prefix, WB__FLAG_NO);
     release(&m);
 
-    /* A truncated file is rejected with a finding, or is a valid file with fewer fields. */
+    /* A truncated file must be refused with a finding, unless it is valid with fewer fields. */
     for (size_t n = 0; n < sizeof sound - 1; n++) {
-        char *cut = malloc(
-            n + 1); /* a copy of exact size, so that a sanitizer detects reads past the end */
+        char *cut = malloc(n + 1); /* a copy, so that sanitizers detect reads past the end */
         memcpy(cut, sound, n);
         prepare(&m);
         char *exact = realloc(cut, n == 0 ? 1 : n);
@@ -199,11 +199,11 @@ static void hostile_pieces(void **state)
         size_t n;
     } bad[] = {
         {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11}, /* a length of 2^64 - 1 */
-        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* the same with one byte more */
+        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* a length of more than 64 bits */
         {"\x0A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12},
-        {"\x0B\x0C", 2},          /* a group */
+        {"\x0B\x0C", 2},          /* a group, which SentencePiece does not use */
         {"\x00\x01", 2},          /* field 0 */
-        {"\x0A\x03\x0A\x05x", 5}, /* longer than the enclosing message */
+        {"\x0A\x03\x0A\x05x", 5}, /* a field that is longer than the enclosing message */
         {"{\"model\":1}", 11},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -244,7 +244,7 @@ static void faults_are_findings(void **state)
             fail_msg("%s: %d findings\n", bad[i], (int)m.findings.count);
         release(&m);
     }
-    /* Valid JSON of another structure gives no tokenizer. */
+    /* Valid JSON of another structure must give no tokens, or only one. */
     static const char *const odd[] = {
         "[]",
         "7",
@@ -266,7 +266,7 @@ static void faults_are_findings(void **state)
     }
 }
 
-/* Every failed allocation gives MEMORY, without leaks. */
+/* Each failed allocation must give WB_ERROR_MEMORY, without leaks. */
 static void allocations(void **state)
 {
     (void)state;
@@ -294,7 +294,8 @@ static void allocations(void **state)
     }
 }
 
-/* Live memory, including the text, is at most 8 times the file size plus 1 MiB. */
+/* Allocated memory, including the text of the file, must never exceed 8 times the file size plus
+ * 1 MiB. */
 static void memory_is_bounded(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void memory_is_bounded(void **state)
     }
 }
 
-/* Many equal tokens: linear probing past all of them would take minutes. */
+/* Tests many equal tokens. A hash table that probes past all of them would take minutes. */
 static void equal_texts(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ static void equal_texts(void **state)
     assert_int_equal(m.status, WB_OK);
     assert_int_equal(m.tokenizer.tokens.count, count + 1);
     assert_true(score_of(&m, 0) >
-                -0.5F); /* the first of the equal tokens gets the score of the merge */
+                -0.5F); /* the first of the equal tokens must get the score of the merge */
     assert_true(score_of(&m, 1) < -1.5F);
     assert_true(score_of(&m, count - 1) < -1.5F);
     release(&m);

@@ -1,7 +1,7 @@
 /*
- * Contents of tokenizer files other than the vocabulary: special tokens, tokens added around a
- * text, pre-tokenizers, SentencePiece pieces and tokens that replace them; and a failure of each
- * allocation.
+ * Tests the contents of tokenizer files other than the vocabulary: special tokens, tokens that are
+ * added at the beginning or end of a text, pre-tokenizers, SentencePiece pieces, and tokens that
+ * replace pieces. Also tests each allocation failing once.
  */
 #include "tokenizer_fixture.h"
 
@@ -13,8 +13,8 @@
     "\"model\":{\"type\":\"BPE\",\"vocab\":{\"<s>\":0,\"</"                                        \
     "s>\":1,\"x\":2,\"[CLS]\":3,\"[SEP]\":4}}"
 
-/* Describes special tokens and flags, for example "bos 0 eos 1 +bos -sep". Unspecified flags are
- * omitted. */
+/* Describes special tokens and flags, for example "bos 0 eos 1 +bos -sep". Omits what is not
+ * specified. */
 static char *describe(const wb__tokenizer *t)
 {
     static const char *const names[] = {"bos", "eos",  "unk", "sep", "pad",
@@ -106,7 +106,7 @@ static void special_tokens(void **state)
     }
 }
 
-/* The id of an added token overrides the id in the vocabulary. */
+/* The id of an added token must override the id in the vocabulary. */
 static void special_numbers(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void looks(void **state)
         assert_int_equal(wb__looks_special(wb__str_from(rows[i].text, SIZE_MAX)), rows[i].special);
 }
 
-/* ---- how text is split ---- */
+/* ---- pre-tokenizers, which split a text ---- */
 
 static const char *pre_of(const char *json)
 {
@@ -220,7 +220,7 @@ static void pretokenizers(void **state)
             (name != NULL && strcmp(name, rows[i].name) != 0))
             fail_msg("%s: %s\n", rows[i].json, name == NULL ? "none" : name);
     }
-    /* Pre-tokenizers longer than any known one, as one step and as several. */
+    /* Pre-tokenizers that are longer than any known one, as one step and as several. */
     char x[1100];
     memset(x, 'x', sizeof x);
     for (int n = 1000; n <= 1050; n += 5) {
@@ -302,7 +302,7 @@ static wb__str bytes_of(const proto *p)
     return (wb__str){(const char *)p->bytes, p->n};
 }
 
-/* Protocol buffer fields with a wrong wire type are ignored. */
+/* Tests tokenizer.model. Protocol buffer fields with a wrong wire type must be ignored. */
 static void pieces(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void pieces(void **state)
 
     static const unsigned char cut[] = {0x18};
     for (unsigned field = 2; field <= 3;
-         field++) { /* an invalid nested message makes the file invalid */
+         field++) { /* an invalid nested message must make the file invalid */
         proto bad = {.n = 0};
         put_piece(&bad, "a", 1);
         size_t at = bad.n + 2;
@@ -372,7 +372,7 @@ static void pieces(void **state)
     assert_false(wb__sentencepiece_read(&model, NULL, 0, &wb__default_allocator));
     wb__sentencepiece_free(&model);
     proto bare = {.n = 0};
-    number(&bare, 4, 1); /* a message without a piece string */
+    number(&bare, 4, 1); /* a file without pieces */
     assert_false(wb__sentencepiece_read(&model, bare.bytes, bare.n, &wb__default_allocator));
     wb__sentencepiece_free(&model);
     for (size_t n = 1; n <= 11; n++) { /* a tag that is too long or truncated */
@@ -384,7 +384,8 @@ static void pieces(void **state)
     }
 }
 
-/* Added tokens replace pieces; tokenizer_config.json takes precedence over tokenizer.json. */
+/* Added tokens must replace pieces. tokenizer_config.json must take precedence over
+ * tokenizer.json. */
 static void replaced_pieces(void **state)
 {
     (void)state;
@@ -417,7 +418,7 @@ static void replaced_pieces(void **state)
         is_token(&m, 5, "<|five|>", is_phi ? WB__TOKEN_USER : WB__TOKEN_CONTROL);
         release(&m);
     }
-    /* Added tokens with ids far above the pieces are ignored. */
+    /* Tokens with ids far above the pieces must be ignored. */
     proto p = {.n = 0};
     put_piece(&p, "piece", 1);
     made m;
@@ -428,7 +429,7 @@ static void replaced_pieces(void **state)
     release(&m);
 }
 
-/* ---- the space in front of a text ---- */
+/* ---- the space that is added in front of a text ---- */
 
 static const struct {
     const char *steps, *tokenizer_config;
@@ -459,7 +460,8 @@ static const struct {
     {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", "{\"add_prefix_space\":null}", WB__FLAG_YES},
 };
 
-/* The space prefix of a BPE tokenizer with byte fallback; other kinds have none. */
+/* Tests whether a BPE tokenizer with byte fallback adds a space in front of a text. Other BPE
+ * tokenizers do not. */
 static void space_prefixes(void **state)
 {
     (void)state;
@@ -500,11 +502,11 @@ static void odd_vocabularies(void **state)
     is_token(&m, 1, "<1x0A>", WB__TOKEN_NORMAL);
     is_token(&m, 2, "<0x0A)", WB__TOKEN_NORMAL);
     is_token(&m, 5, "ab", WB__TOKEN_USER);
-    assert_true(score_of(&m, 5) < -999); /* the result of a merge that is not in the vocabulary */
+    assert_true(score_of(&m, 5) < -999); /* an added token does not get the score of a merge */
     free(json);
     release(&m);
 
-    prepare(&m); /* one token lacks a score */
+    prepare(&m); /* tokens without a score */
     make_from(
         &m,
         "{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"b\",-2]]},\"added_tokens\":["
@@ -530,7 +532,7 @@ static void odd_vocabularies(void **state)
             assert_string_equal(m.tokenizer.model, rows[i].model);
         release(&m);
     }
-    prepare(&m); /* an angle bracket at only one end does not make a control token */
+    prepare(&m); /* only brackets at both ends make a control token */
     make_from(&m, NULL, none, WB__STR("[ab\nb]\n[c]\n[]"), 0);
     is_token(&m, 0, "\xE2\x96\x81[ab", WB__TOKEN_NORMAL);
     is_token(&m, 2, "[c]", WB__TOKEN_CONTROL);
@@ -543,7 +545,7 @@ static void odd_vocabularies(void **state)
 static void make_any(made *m, const char *json, const proto *model, const char *vocab)
 {
     prepare(m);
-    m->findings.allocator = m->allocator; /* allocations of findings fail, too */
+    m->findings.allocator = m->allocator; /* so that allocations of findings fail too */
     make_from(m, json, bytes_of(model), wb__str_from(vocab, SIZE_MAX), 20);
 }
 

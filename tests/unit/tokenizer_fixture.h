@@ -1,5 +1,6 @@
 /*
- * tokenizer_fixture.h: builds tokenizers from strings in memory, for tests. Include it first.
+ * tokenizer_fixture.h: helpers for tests, which make tokenizers from strings in memory. Include it
+ * first.
  */
 #ifndef WB_TESTS_TOKENIZER_FIXTURE_H
 #define WB_TESTS_TOKENIZER_FIXTURE_H
@@ -17,7 +18,7 @@ typedef struct made {
     wb__tokenizer tokenizer;
     char *text;
     wb_status status;
-    /* Contents of the sidecar files, for tests that set them: */
+    /* Contents of the sidecar files, if the test sets them with beside(): */
     char *config_text, *tokenizer_config_text;
     wb__tree config, tokenizer_config;
     bool is_phi;
@@ -49,7 +50,7 @@ static inline void make_from(made *m, const char *json, wb__str pieces, wb__str 
     m->status = wb__tokenizer_make(&m->tokenizer, &m->context, &files);
 }
 
-/* Sets config.json and tokenizer_config.json. NULL: the file does not exist. */
+/* Sets the contents of config.json and tokenizer_config.json; NULL: the file does not exist. */
 static inline void beside(made *m, const char *config, const char *tokenizer_config)
 {
     if (config != NULL) {

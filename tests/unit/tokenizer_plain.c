@@ -1,7 +1,8 @@
 /*
- * tokenizer.json is read by a fast reader where it is plain and by the JSON parser otherwise. For
- * a valid file, truncated anywhere or with any byte changed, both must agree with a JSON tree of
- * the text: validity, tokens, scores and merges.
+ * Tests the reader of tokenizer.json. It uses a fast parser for parts in the simplest notation
+ * (arch/tokenizer/plain.h) and the JSON parser for the rest. For a file that is truncated at any
+ * offset or has any byte changed, validity, tokens, scores and merges must be those of a JSON tree
+ * of the text.
  */
 #include "support.h"
 
@@ -19,7 +20,7 @@ static const char scores[] =
     ",\r\n[\"\\u2581\",-1e2],"
     "[\"\xC3\xA9\",12],[\"c\",007],[\"d\",-1.5],[\"e\"],[ \"f\" , 1e0 ]],\"type\":\"Unigram\"}}";
 
-/* Several repeated sections, more than the fast reader records. */
+/* More repeated sections (vocab, merges) than the fast parser records. */
 static const char many[] =
     "{\"model\":{\"vocab\":{\"a\":1},\"merges\":[\"a "
     "b\"],\"vocab\":{\"c\":2},\"vocab\":[[\"d\",1]],"
@@ -72,7 +73,7 @@ static void check_token(const both *b, uint64_t number, wb__str text)
     assert_true(is_token);
 }
 
-/* If several tokens have one id, the last is used. */
+/* Checks the tokens of a BPE vocabulary. Of several tokens with the same id, the last counts. */
 static void check_vocab(const both *b, wb__node vocab)
 {
     for (wb__node key = wb__tree_first(&b->tree, vocab); key != WB__NO_NODE;
@@ -110,7 +111,8 @@ static void check_scores(const both *b, wb__node vocab)
     assert_int_equal(b->json.token_count, number);
 }
 
-/* Returns the expected merge: two parts without spaces, separated by a space. */
+/* Sets the expected text of a merge: its two parts, separated by a space. Spaces in the parts of a
+ * pair become U+0120. Returns false if the merge is invalid. */
 static bool merge_of(const wb__tree *tree, wb__node n, char *out, size_t *len)
 {
     wb__str part[2] = {wb__tree_string(tree, n), {"", 0}};
@@ -201,8 +203,8 @@ static void mutated_scores(void **state)
     check_mutations(scores, sizeof scores - 1);
 }
 
-/* A repeated section is read again; after the eighth section the fast reader leaves the rest
- * to the parser. */
+/* A repeated section must replace the earlier one. After the eighth section, the fast parser leaves
+ * the rest to the JSON parser. */
 static void many_parts(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * A model as a Hugging Face directory and as GGUF gives the same config, names and metadata.
- * data/twins is made by tools/make_twins.py; WB_TWINS may name another such directory.
+ * Tests that the same model as a Hugging Face directory and as a GGUF file has the same config,
+ * names and metadata. tools/make_twins.py made data/twins; WB_TWINS may name another such
+ * directory.
  */
 #include "weighbridge.h"
 
@@ -22,8 +23,8 @@ static wb_model *open_twin(const char *family, const char *ending)
     return model;
 }
 
-/* Returns true for fields that GGUF and config.json cannot represent alike:
- * docs/format/metadata.md. */
+/* Returns true for fields that must differ, because GGUF and config.json represent them differently
+ * (docs/format/metadata.md). */
 static int may_differ(uint32_t field, const char *architecture)
 {
     if (field == WB_CONFIG_ROPE_LAYOUT)
@@ -76,7 +77,7 @@ static void compare_names(const wb_model *folder, const wb_model *file, const ch
         mapped++;
     }
     assert_int_equal(mapped, wb_tensor_count(file));
-    /* Only the pooler has no canonical name in the directory. */
+    /* Only the two tensors of BERT's pooler, which GGUF omits, have no canonical name. */
     assert_int_equal(wb_tensor_names(folder, WB_NAMES_CANONICAL, &texts, &offsets, NULL), WB_OK);
     uint64_t unnamed = 0;
     for (uint64_t i = 0; i < wb_tensor_count(folder); i++)
@@ -139,15 +140,15 @@ static int compare_metadata(const wb_model *folder, const wb_model *file, const 
     for (uint64_t i = 0; i < wb_meta_count(file); i++) {
         wb_meta meta = {.size = sizeof meta};
         assert_int_equal(wb_meta_at(file, i, &meta, NULL), WB_OK);
-        /* The files store the weights in different types. */
+        /* These keys differ because the files store the weights in different types. */
         if (strcmp(meta.key, "general.file_type") == 0 || strcmp(meta.key, "torch_dtype") == 0)
             continue;
         if (meta.file == WB_NO_FILE && strncmp(meta.key, "decoder", 7) == 0)
             continue;
         if (same_value(folder, file, &meta))
             continue;
-        /* mistral and mixtral are llama in GGUF; defaults of transformers are not stored in
-         * files. */
+        /* These may differ: GGUF calls mistral and mixtral llama, and does not store the defaults
+         * of transformers. */
         if (strcmp(meta.key, "model_type") == 0 || strcmp(meta.key, "hidden_act") == 0 ||
             strcmp(meta.key, "attention_bias") == 0 || strcmp(meta.key, "mlp_bias") == 0 ||
             strcmp(meta.key, "is_decoder") == 0 || meta.file == WB_NO_FILE)

@@ -1,7 +1,7 @@
 /*
- * unit.h: included by every unit test. Includes cmocka if it is available for this compiler and
- * its flags. Otherwise (32-bit builds, MemorySanitizer) defines the few cmocka names that the
- * tests use, so that every test runs everywhere.
+ * unit.h: included by every unit test. Includes cmocka if it is available for the compiler and its
+ * flags. Otherwise (32-bit builds, MemorySanitizer) defines the few names of cmocka that the tests
+ * use, so that every test runs in every build.
  */
 #ifndef WB_TESTS_UNIT_H
 #define WB_TESTS_UNIT_H

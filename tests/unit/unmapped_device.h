@@ -1,6 +1,6 @@
 /*
- * unmapped_device.h: devices without mapped memory, for provider tests: one that copies at once,
- * and one that copies when the caller waits. Bytes that were not uploaded are 0xAA.
+ * unmapped_device.h: two devices without mapped memory, for provider tests. far_device copies at
+ * once, late_device copies when the caller waits. Bytes that were not uploaded are 0xAA.
  */
 #ifndef WB_TESTS_UNMAPPED_DEVICE_H
 #define WB_TESTS_UNMAPPED_DEVICE_H

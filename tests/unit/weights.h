@@ -1,9 +1,10 @@
 /*
- * weights.h: writes small models of any encoding into a scratch directory, for provider tests.
+ * weights.h: writes small models of any encoding into a scratch directory, for tests of the
+ * provider and others.
  *
- * Packed values are random bytes; scales and biases are random floats between -1 and 1.
- * weights_bytes returns the stored bytes, so that a test need not read them with the library.
- * Include support.h first.
+ * Packed values are random bytes; scales and biases are random floats between -1 and 1, except
+ * where stated. weights_bytes returns the stored bytes, so that a test need not read them with the
+ * library. Include support.h first.
  */
 #ifndef WB_TESTS_WEIGHTS_H
 #define WB_TESTS_WEIGHTS_H
@@ -77,7 +78,7 @@ static inline void fill_random(weights *w, unsigned char *to, size_t n)
         to[i] = (unsigned char)(next_random(&w->random) >> 32);
 }
 
-/* Appends a tensor of random bytes, `size` bytes per element. */
+/* Appends a tensor of random bytes, with `size` bytes per element. */
 static inline void weights_raw(weights *w, const char *name, const char *dtype,
                                const uint64_t *shape, int rank, size_t size)
 {
@@ -104,8 +105,8 @@ static inline void weights_floats(weights *w, const char *name, const char *dtyp
     }
 }
 
-/* Appends an MLX tensor. `mode`: "affine", "mxfp4", "mxfp8" or "nvfp4". `shape` is the logical
- * shape. */
+/* Appends the parts of an MLX tensor. `mode` is "affine", "mxfp4", "mxfp8" or "nvfp4". `shape` is
+ * the shape of the decoded tensor. */
 static inline void weights_mlx(weights *w, const char *module, const char *mode, unsigned bits,
                                unsigned group, const uint64_t *shape, int rank,
                                const char *scales_dtype)
@@ -127,13 +128,13 @@ static inline void weights_mlx(weights *w, const char *module, const char *mode,
     }
     size_t n = elements_of(scales, rank);
     unsigned char *to = weights_add(w, name, "U8", scales, rank, n);
-    for (size_t i = 0; i < n; i++) /* scales near 1 as E8M0 and as E4M3 */
+    for (size_t i = 0; i < n; i++) /* scales near 1: E4M3 for nvfp4, otherwise E8M0 */
         to[i] = (unsigned char)((strcmp(mode, "nvfp4") == 0 ? 0x30 : 120) +
                                 (int)(next_random(&w->random) >> 40) % 12);
 }
 
-/* Appends the parts of a 4-bit AWQ or GPTQ matrix [out, in] with BF16 scales. The caller
- * appends g_idx. */
+/* Appends the parts of a 4-bit AWQ or GPTQ matrix [out, in] with BF16 scales, except g_idx, which
+ * the caller may append. */
 static inline void weights_int4(weights *w, bool awq, const char *module, uint64_t out, uint64_t in,
                                 uint64_t group)
 {
@@ -153,8 +154,7 @@ static inline void weights_write(weights *w)
     char *path = text_of("%s/model.safetensors", w->folder);
     size_t header = strlen(w->header), n = 0;
     w->header[header++] = '}';
-    while ((8 + header) % 64 !=
-           0) /* the reference library pads to 8 bytes; 64 is a multiple of 8 */
+    while ((8 + header) % 64 != 0) /* so that the data section begins at a multiple of 64 */
         w->header[header++] = ' ';
     w->begin = 8 + header;
     unsigned char *bytes = st_bytes(w->header, header, w->bytes, &n);
@@ -181,7 +181,7 @@ static inline const wb_model *weights_open(weights *w)
     return weights_open_as(w, WB_ACCESS_MAP, NULL);
 }
 
-/* Returns the stored bytes of the tensor with this name. */
+/* Returns the stored bytes of the tensor with this name, and their number in *n. */
 static inline const unsigned char *weights_bytes(const weights *w, const char *name, size_t *n)
 {
     for (size_t i = 0; i < w->count; i++) {

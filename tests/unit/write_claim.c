@@ -1,4 +1,4 @@
-/* Files left by killed writers, and their removal: io/write_claim.c. */
+/* Tests the removal of files that killed writers left (io/write_claim.c). */
 #include "support.h"
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
@@ -33,7 +33,7 @@ static void make_link(const char *from, const char *to)
     free(b);
 }
 
-/* Writing any file cleans up its directory. */
+/* Writes a file, which must remove the leftover files in the same directory. */
 static void write_another(void)
 {
     wb_sink *sink;
@@ -65,7 +65,8 @@ static void leftovers_go(void **state)
     free(sub);
 }
 
-/* Part 0 has only one name: the set was never complete. */
+/* If the temporary file 0 has no second name, the set of files was never complete. Its files must
+ * be removed. */
 static void half_a_set_goes(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void half_a_set_goes(void **state)
 static void whole_sets_stay(void **state)
 {
     (void)state;
-    /* Killed before the first temporary name was removed, and after it. */
+    /* The writer was killed before it removed the first temporary name, or after that. */
     make(".wb-0000000000000002-00000.tmp");
     make_link(".wb-0000000000000002-00000.tmp", "n.safetensors.index.json");
     make(".wb-0000000000000002-00001.tmp");
@@ -101,7 +102,7 @@ static void whole_sets_stay(void **state)
     assert_false(is_there(".wb-0000000000000003-00001.tmp"));
 }
 
-/* Files of running writers are preserved. */
+/* Files of running writers must not be removed. */
 static void living_ones_stay(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Write-back: for any behaviour of io_uring the file must contain every byte once, at its offset;
- * buffers of pending writes are not reused; and write errors are reported, at the latest by
- * commit. Tests the functions directly and conversions with several threads.
+ * Tests write-back. Whatever io_uring does, the file must contain every byte at its offset, buffers
+ * of pending writes must not be reused, and write errors must be reported, at the latest by commit.
+ * Tests the functions directly, and conversions with several threads.
  *
  * wraps: wb__ring_open wb__ring_begin_write wb__ring_look wb__ring_take wb__ring_close pwrite64
  */
@@ -32,14 +32,14 @@ typedef enum ring_kind {
     LATE,    /* completes writes only when the caller waits */
     FAILS,   /* writes nothing and returns EIO */
     LESS,    /* writes half of the bytes */
-    REFUSES, /* accepts only three writes */
+    REFUSES, /* accepts only the first three writes */
     RING_KINDS
 } ring_kind;
 
 static ring_kind kind;
 static atomic_uint rung, misaligned;
-static atomic_bool no_ring;    /* io_uring is not available */
-static atomic_bool disk_fails; /* pwrite fails */
+static atomic_bool no_ring;    /* the real io_uring is not available */
+static atomic_bool disk_fails; /* large calls of pwrite fail with ENOSPC */
 
 struct wb__ring {
     struct {
@@ -68,7 +68,7 @@ void __wrap_wb__ring_close(wb__ring *ring);
 ssize_t __real_pwrite64(int fd, const void *src, size_t n, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *src, size_t n, off_t offset);
 
-/* Computes a checksum of a few words, to detect buffers that change before they are written. */
+/* Computes a checksum of some bytes, to detect buffers that change before they are written. */
 static uint64_t sum_of(const unsigned char *bytes, size_t n)
 {
     uint64_t sum = 0;
@@ -117,7 +117,7 @@ size_t __wrap_wb__ring_look(wb__ring *ring, wb__ring_done *done, size_t most)
     return kind == REAL_RING ? __real_wb__ring_look(ring, done, most) : 0;
 }
 
-/* Returns completions in reverse order. */
+/* Completes the last write first. */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     if (kind == REAL_RING)
@@ -141,7 +141,7 @@ void __wrap_wb__ring_close(wb__ring *ring)
     if (kind == REAL_RING) {
         __real_wb__ring_close(ring);
     } else if (ring != NULL) {
-        assert_int_equal(ring->count, 0); /* no write is pending */
+        assert_int_equal(ring->count, 0); /* no write may be pending */
         free(ring);
     }
 }
@@ -162,7 +162,7 @@ static void set_ring(ring_kind which)
     disk_fails = no_ring = false;
 }
 
-/* Returns true if the file system supports O_DIRECT. */
+/* Returns true if the test directory is on a local disk and supports O_DIRECT. */
 static bool has_direct(void)
 {
     char *path = text_of("%s/probe", folder);
@@ -175,7 +175,7 @@ static bool has_direct(void)
     return has;
 }
 
-/* ---- by the functions themselves ---- */
+/* ---- the functions themselves ---- */
 
 static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
 {
@@ -189,8 +189,8 @@ static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
     return writer;
 }
 
-/* Puts pieces of all sizes, from memory with the alignment of the file offset and from unaligned
- * memory. */
+/* Writes the tensor in pieces of random sizes. Most are from memory that has the alignment of the
+ * file offset, some from unaligned memory. */
 static void put_tensor(wb_writeback *behind, const wb_writer *writer, uint64_t index,
                        uint64_t bytes, unsigned char *memory)
 {
@@ -279,8 +279,8 @@ static void bad_arguments_are_told(void **state)
     free(path);
 }
 
-/* Writes that io_uring fails are repeated without it. If that fails too, wait or commit reports the
- * error. */
+/* A write that fails in io_uring must be repeated without it. If that fails too, wait or commit
+ * must report the error. */
 static void what_fails_is_told(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void what_fails_is_told(void **state)
             assert_int_equal(wb_writeback_wait(behind, 0, &error), WB_ERROR_IO);
             assert_int_equal(error.os_error, ENOSPC);
             assert_non_null(strstr(error.file, "out.safetensors"));
-            OK(wb_writeback_wait(behind, 0, E)); /* the slot is free again */
+            OK(wb_writeback_wait(behind, 0, E)); /* the slot must be free again */
         }
         wb_writeback_free(behind);
         disk_fails = false;

@@ -1,4 +1,5 @@
-/* wb_writer_*: written files contain what was declared, and no other files are created. */
+/* Tests wb_writer_*: the written files must contain what was declared, and no other files may be
+ * created. */
 #include "writing.h"
 
 #include <dirent.h>
@@ -68,7 +69,7 @@ static wb_model *open_model(const char *path)
 
 /* ---- safetensors ---- */
 
-/* The bytes that the safetensors library (0.8.0) writes for this model. */
+/* The file must have the bytes that the safetensors library (0.8.0) writes for this model. */
 static void is_the_official_file(void **state)
 {
     (void)state;
@@ -146,7 +147,8 @@ static void aligns(void **state)
     }
 }
 
-/* A source that was aligned before already contains padding tensors with the writer's names. */
+/* If an aligned file is aligned again, some of its tensors already have names of padding tensors.
+ * The writer must choose other names for its own padding tensors. */
 static void aligns_again(void **state)
 {
     (void)state;
@@ -217,7 +219,7 @@ static void shards(void **state)
     free(path);
 }
 
-/* A store has one blob per tensor; the writer refuses more blobs than a reader accepts. */
+/* An Ollama store has one blob per tensor. Writers must refuse more blobs than readers accept. */
 static void blobs_have_a_limit(void **state)
 {
     (void)state;
@@ -278,7 +280,7 @@ static void folders(void **state)
     free(path);
 }
 
-/* A directory that existed during the check is gone when the write begins. */
+/* If a directory that existed during the check is gone when writing begins, it must be created. */
 static void a_folder_goes_away(void **state)
 {
     (void)state;
@@ -444,7 +446,7 @@ static void ggufs(void **state)
     char *split = in("s.gguf"), *first = in("s-00001-of-00003.gguf");
     write_gguf(split, 0, 64, 1);
     expect_gguf(first, 3, 0, 64);
-    /* A set of files never replaces another set. */
+    /* A set of files must not replace another set, not even with WB_WRITE_FORCE. */
     wb_writer *writer;
     wb_error error;
     wb_writer_options options = {
@@ -460,7 +462,7 @@ static void ggufs(void **state)
     free(first);
 }
 
-/* Copying all tensors and metadata of a model gives an identical file. */
+/* Copying all tensors and metadata of a model must give an identical file. */
 static void copies(void **state)
 {
     (void)state;
@@ -475,7 +477,7 @@ static void copies(void **state)
         wb_writer_options options = {
             .size = sizeof options, .format = "gguf", .flags = to_flags, .source = model};
         OK(wb_writer_create(&options, &writer, E));
-        /* Entries that this library derives from general.architecture are not stored in the file. */
+        /* Omits entries that the library derives, because the file does not store them. */
         for (uint64_t i = 0; i < wb_meta_count(model); i++) {
             wb_meta meta = {.size = sizeof meta};
             OK(wb_meta_at(model, i, &meta, E));
@@ -494,7 +496,7 @@ static void copies(void **state)
             OK(wb_writer_copy(writer, i, model, i, E));
         OK(wb_writer_commit(writer, E));
         wb_writer_free(writer);
-        /* An output that is a source file, under any name, is refused. */
+        /* An output that is a source file, under any name, must be refused. */
         wb_error error;
         char *link_to = in("link.gguf");
         (void)unlink(link_to);
@@ -537,7 +539,7 @@ static void streams(void **state)
         (void)add(writer, "f", WB_DTYPE_F16, 5, 7);
         (void)add(writer, "i", WB_DTYPE_I8, 1, 1);
         OK(wb_writer_begin_fd(writer, ends[1], "a pipe", E));
-        /* A write out of order is refused and changes nothing. */
+        /* A write out of order must be refused and change nothing. */
         assert_int_equal(wb_writer_put(writer, 1, 0, "xx", 2, &error), WB_ERROR_ARGUMENT);
         assert_string_equal(error.code, "write-order");
         for (uint64_t i = 0; i < 3; i++) {
@@ -583,7 +585,7 @@ static void refuses(void **state)
                      WB_ERROR_ARGUMENT);
     assert_string_equal(error.code, "write-twice");
     assert_int_equal(wb_writer_add(writer, "b", 1, WB_DTYPE_Q4_0, shape, 1, &i, &error),
-                     WB_ERROR_ARGUMENT); /* not a multiple of the block size */
+                     WB_ERROR_ARGUMENT); /* 4 columns, but blocks have 32 */
     assert_int_equal(wb_writer_add(writer, "b", 1, 12345, shape, 1, &i, &error), WB_ERROR_ARGUMENT);
     const wb_value wide = {.size = sizeof wide, .type = WB_META_UINT, .bits = 8, .number = 256};
     assert_int_equal(wb_writer_set(writer, "k", 1, &wide, &error), WB_ERROR_ARGUMENT);
@@ -602,11 +604,11 @@ static void refuses(void **state)
     fill(writer, 0, 0, 4);
     fill(writer, 0, 8, 12);
     assert_int_equal(wb_writer_put(writer, 0, 0, "x", 1, &error), WB_ERROR_ARGUMENT);
-    wb_writer_free(writer); /* without a commit no file is created */
+    wb_writer_free(writer); /* without a commit, no file may be created */
     assert_int_equal(access(path, F_OK), -1);
     free(path);
 
-    /* Values that a format cannot represent. */
+    /* Values that the format cannot represent must be refused. */
     static const struct {
         const char *format, *name, *key, *code;
         int32_t dtype;
@@ -681,7 +683,7 @@ static void from_threads(void **state)
 
 /* ---- allocations ---- */
 
-/* Every allocation fails in turn: no memory leaks, and no files are created. */
+/* Repeats writing with each allocation failing once. No memory may leak. */
 static void without_memory(void **state)
 {
     (void)state;

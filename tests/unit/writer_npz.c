@@ -1,4 +1,5 @@
-/* wb_writer_*, format "npz": archives identical to those of numpy.savez, written in any order. */
+/* Tests wb_writer_* with the format "npz": archives must be identical to those of numpy.savez, also
+ * if they are written out of order. */
 #include "writing.h"
 
 #include <pthread.h>
@@ -21,9 +22,10 @@ static wb_writer *make(uint32_t flags, uint64_t alignment)
     return writer;
 }
 
-/* ---- the bytes ---- */
+/* ---- the bytes of an archive ---- */
 
-/* numpy.savez(path, **{"a/é": np.array([[1.5, -2.0]], np.float32)}), NumPy 2.4 with Python 3.11. */
+/* The expected bytes are from NumPy 2.4 with Python 3.11:
+ * numpy.savez(path, **{"a/é": np.array([[1.5, -2.0]], np.float32)}) */
 static void is_numpys(void **state)
 {
     (void)state;
@@ -148,8 +150,8 @@ static void streams(void **state)
     wb_writer_free(writer);
     (void)fclose(file);
     expect_arrays(path, 0);
-    /* Streams store checksums at other offsets, so an archive planned for a file is refused for a
-     * stream. */
+    /* An archive in a stream stores checksums at other offsets, so one that was planned for a file
+     * must be refused for a stream. */
     wb_error error;
     writer = make(0, 0);
     declare(writer);
@@ -193,13 +195,14 @@ static void is_wide(void **state)
     const uint64_t header = 30 + 5 + 20 + 128;
     assert_true(tensor.offset == large[0] + 2 * header);
     OK(wb_writer_file_at(writer, 0, &file, E));
-    /* The zip64 field of "a" has two sizes, that of "b" an offset. Both end records follow. */
+    /* In the directory, the zip64 field of "a" has two sizes and that of "b" an offset. After the
+     * directory come the zip64 end record, its locator, and the end record. */
     const uint64_t directory = 46 + 5 + 4 + 16 + 46 + 5 + 4 + 8;
     assert_true(file.bytes == tensor.offset + 1 + directory + 56 + 20 + 22);
     wb_writer_free(writer);
 }
 
-/* ---- what has no place ---- */
+/* ---- contents that an archive cannot have ---- */
 
 static void refuses(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * A writer with a full disk, or with foreign files at its temporary paths: errors contain the
- * caller's path, useless partial files are removed, and foreign files are not written to.
+ * Tests a writer with a full disk, and with files of other programs at its temporary paths. Errors
+ * must contain the path of the caller's file, useless partial files must be removed, and files of
+ * other programs must not be written to.
  */
 #include "writing.h"
 
@@ -72,7 +73,8 @@ static void an_empty_folder_goes(void **state)
     free(path);
 }
 
-/* A file with the temporary name that may belong to another user is not written to. */
+/* If a file with the temporary name may belong to another user (a file with a second hard link, a
+ * symbolic link, a pipe), it must not be written to. */
 static void a_second_name_is_not_ours(void **state)
 {
     (void)state;
@@ -106,7 +108,8 @@ static void a_second_name_is_not_ours(void **state)
     }
 }
 
-/* The new file has the permissions of the private file it replaces before it gets the name. */
+/* If a private file is replaced, the new file must have its permissions even while it still has its
+ * temporary name. */
 static void a_private_file_stays_so(void **state)
 {
     (void)state;

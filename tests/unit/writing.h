@@ -1,13 +1,14 @@
 /*
- * writing.h: helpers shared by the writer tests: data bytes that depend on tensor and offset, and
- * a check that a model has no findings.
+ * writing.h: helpers for the writer tests: data bytes that depend on tensor and offset, and a check
+ * that a model has no findings.
  */
 #ifndef WB_TESTS_WRITING_H
 #define WB_TESTS_WRITING_H
 
 #include "support.h"
 
-/* Fails the test with the error's message if the call fails. The call passes E as its error. */
+/* Fails the test with the message of the error if the call fails. `call` must pass E as the
+ * error. */
 #define OK(call)                                                                                   \
     do {                                                                                           \
         wb_error error_;                                                                           \
@@ -35,8 +36,8 @@ static inline void fill(wb_writer *writer, uint64_t index, uint64_t from, uint64
     }
 }
 
-/* Checks that a model has no findings, except those about values: the test bytes may encode
- * NaNs. */
+/* Checks that a model has no serious findings. Ignores those about values, because the test bytes
+ * may encode NaNs. */
 static inline void expect_sound(const char *path)
 {
     wb_findings *findings;

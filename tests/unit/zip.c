@@ -1,6 +1,6 @@
 /*
- * Hand-made archives and array headers: contradictions between their parts, contents other than
- * arrays, and read errors at every offset.
+ * Tests .npz archives and .npy headers that the test builds byte by byte: contradictions between
+ * their parts, contents other than arrays, and failing reads.
  */
 #include "support.h"
 
@@ -18,14 +18,14 @@ typedef struct zip {
 typedef struct member {
     const char *name;
     const uint8_t *data; /* contents as stored in the archive */
-    size_t n, unpacked;  /* 0: `unpacked` equals n */
+    size_t n, unpacked;  /* size of `data`, and uncompressed size (0: equal), in bytes */
     uint16_t flags, method;
     uint32_t crc;
-    uint32_t local_bytes,
-        local_packed; /* sizes in the local header; 0: those of the central directory */
+    uint32_t local_bytes, /* uncompressed size in the local header; 0: as in the directory */
+        local_packed;     /* compressed size in the local header; 0: as in the directory */
     const uint8_t *local_extra, *extra;
     size_t local_extra_bytes, extra_bytes;
-    size_t gap; /* bytes before the member */
+    size_t gap; /* number of unused bytes before the member */
 } member;
 
 static void put_number(uint8_t *to, uint64_t value, int width)
@@ -34,7 +34,8 @@ static void put_number(uint8_t *to, uint64_t value, int width)
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Writes the fields from flags to name length, which local header and central entry share. */
+/* Writes the fields that a local header and a directory entry have in common, from the flags to the
+ * length of the name. */
 static void put_facts(uint8_t *to, const member *m, uint32_t packed, uint32_t bytes)
 {
     put_number(to, m->flags, 2);
@@ -101,13 +102,13 @@ static void finish(zip *z)
 
 static bool has_zlib;
 
-/* Opens the archive; expects the code of a refusal ("": none) and the number of findings. */
+/* Opens a file in memory. Returns the status and sets the number of findings. */
 static wb_status open_it(const uint8_t *bytes, size_t n, const char *label, const wb_limits *limits,
                          wb_error *error, size_t *findings)
 {
     wb_model *model;
     wb_open_options options = {.size = sizeof options, .limits = limits};
-    uint8_t *exact = malloc(n); /* exact allocation, so that sanitizers detect reads past the end */
+    uint8_t *exact = malloc(n); /* a copy, so that sanitizers detect reads past the end */
     assert_non_null(exact);
     memcpy(exact, bytes, n);
     wb_status status = wb_open_memory(exact, n, label, &options, &model, error);
@@ -133,7 +134,7 @@ static void expect(zip *z, const char *code, uint64_t offset, size_t findings)
 
 /* ---- arrays ---- */
 
-/* Creates an array of version 1 with this header and n bytes of data. */
+/* Makes a .npy file of version 1 with this header and n bytes of data. Returns its size. */
 static size_t put_array(uint8_t *to, const char *header, size_t n)
 {
     memcpy(to, "\x93NUMPY\1\0", 8);
@@ -145,8 +146,8 @@ static size_t put_array(uint8_t *to, const char *header, size_t n)
 
 #define SOUND "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n"
 
-/* Creates a deflate stream of `empty` empty stored blocks and one with n bytes, without its last
- * `cut` bytes. */
+/* Makes a deflate stream: `empty` stored blocks without bytes, then one with n bytes, of which the
+ * last `cut` are missing. */
 static size_t put_deflated(uint8_t *to, size_t empty, const uint8_t *data, size_t n, size_t cut)
 {
     size_t at = 0;
@@ -194,21 +195,21 @@ static void stored_members(void **state)
     add(&z, &m);
     expect(&z, "", 0, 0);
 
-    z = none; /* directory entries have no data; one with data is skipped with a finding */
+    z = none; /* an entry for a directory should have no data; if it has, there is a finding */
     m.name = "folder/";
     add(&z, &m);
     m.name = "a.npy";
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* an archive with two gaps gives one finding */
+    z = none; /* two gaps must give one finding */
     m.gap = 3;
     add(&z, &m);
     m.name = "b.npy";
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* the directory lacks one entry */
+    z = none; /* the directory has fewer entries than it declares */
     m = sound_member("a.npy");
     m.name = longest;
     add(&z, &m);
@@ -216,7 +217,7 @@ static void stored_members(void **state)
     expect(&z, "npz-entry", 30 + sizeof longest - 1 + m.n + 46 + sizeof longest - 1, 0);
 }
 
-/* 64-bit sizes next to 32-bit sizes. */
+/* Tests members that have both 32-bit and 64-bit sizes. */
 static void wide_sizes(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void wide_sizes(void **state)
     put_number(extra + 12, m.n, 8);
     m.local_extra = extra;
     m.local_extra_bytes = 20;
-    add(&z, &m); /* both have 64-bit sizes, although neither needs them */
+    add(&z, &m); /* the local header has 64-bit sizes, although it does not need them */
     expect(&z, "", 0, 0);
     for (int which = 0; which < 2; which++) {
         z = none;
@@ -236,7 +237,7 @@ static void wide_sizes(void **state)
         add(&z, &m);
         expect(&z, "npz-local-header", 0, 0);
     }
-    z = none; /* more values than the field has members */
+    z = none; /* the extra field has more values than the format defines */
     m = sound_member("a.npy");
     put_number(extra + 2, 32, 2);
     m.extra = extra;
@@ -265,7 +266,7 @@ static void compressed_members(void **state)
         size_t empty, cut, unpacked;
         const char *code;
     } rows[] = {{0, 0, n, ""},
-                {300, 0, n, ""}, /* much compressed data that decompresses to nothing */
+                {300, 0, n, ""}, /* begins with much compressed data that gives no bytes */
                 {0, n - 5, n, "deflate"},
                 {300, n - 5, n, "deflate"},
                 {0, 0, n + 1, "npy-extent"},
@@ -298,7 +299,7 @@ static void ends(void **state)
     (void)state;
     wb_error error;
     size_t found;
-    uint8_t bytes[42] = {'P', 'K', 6, 7}; /* a zip64 locator without an end record */
+    uint8_t bytes[42] = {'P', 'K', 6, 7}; /* a zip64 locator without a zip64 end record */
     put_number(bytes + 16, 1, 4);
     memcpy(bytes + 20, "PK\5\6", 4);
     assert_int_equal(open_it(bytes, sizeof bytes, "x.npz", NULL, &error, &found), WB_ERROR_FORMAT);
@@ -369,7 +370,7 @@ static void headers(void **state)
         }
         wb_close(model);
     }
-    /* A wb_limits value above the maximum of the format has no effect. */
+    /* A limit of the caller above the maximum of the library must have no effect. */
     wb_limits limits;
     wb_error error;
     size_t found;
@@ -416,7 +417,7 @@ static void fail_each_read(const uint8_t *bytes, size_t n, const char *label, si
     assert_true(!has_zlib || calls >= at_least);
 }
 
-/* Members larger than the buffers, which are read in pieces. */
+/* Tests members that are larger than the buffers, so that they are read in pieces. */
 static void reads_of_archives(void **state)
 {
     (void)state;
@@ -448,7 +449,7 @@ static bool never_fills(wb__cursor *cursor)
     return false;
 }
 
-/* A separate .npy file whose header is longer than the buffer. */
+/* Tests a .npy file of which only the first bytes are available, because further reads fail. */
 static void reads_of_arrays(void **state)
 {
     (void)state;

@@ -2,8 +2,9 @@
  * ggml open|decode|encode|convert|peak TIMES ARGUMENTS…: a benchmark worker (see bench/bench.h)
  * for the exported functions of libggml-base. Decoding and encoding use rows of 4096 values and
  * report a checksum of the result. Converting takes the tensors of a BF16 model directory one by
- * one, as llama-quantize does: it reads, widens and encodes each whole tensor with one thread per
- * processor, and writes it. FOLDER.QUANT.plan lists the type of each tensor.
+ * one, as llama-quantize does: it reads a whole tensor, converts it to F32 and encodes it with one
+ * thread per processor, and writes it. FOLDER.QUANT.plan lists the type of each tensor. peak
+ * measures the memory of a process that converts.
  */
 #define _GNU_SOURCE /* wait4 */
 #include <inttypes.h>
@@ -23,7 +24,7 @@
 #define COLUMNS 4096
 #define TYPES 43
 
-/* Functions exported by the library, as far as they are used here. */
+/* The types and functions of libggml-base that are used here. */
 typedef void (*to_float)(const void *blocks, float *values, int64_t n);
 struct type_traits {
     const char *name;

@@ -1,7 +1,7 @@
 /*
- * BERT. The canonical names are those of llama.cpp. Norms follow the part they normalize. The
- * pooler is needed only for training; embedding programs ignore it. Defaults: transformers'
- * BertConfig.
+ * BERT. The canonical names are llama.cpp's names. The norms come after attention and feed-forward,
+ * not before them. The pooler is needed only for training; programs that compute embeddings ignore
+ * it. The defaults are those of transformers' BertConfig.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,11 +1,12 @@
 /*
- * Gemma 1 to 3. Embedding and output are always tied; norm weights are stored as w - 1, but as w in
- * GGUF. Gemma 2 and 3 have norms before and after both halves of a layer, so Hugging Face's
- * post_attention_layernorm is a different norm than in other families.
+ * Gemma 1 to 3. The output matrix is always tied to the embedding. Hugging Face and MLX store norm
+ * weights minus 1, GGUF stores the weights themselves. Gemma 2 and 3 have norms before and after
+ * both halves of a layer (attention, feed-forward), so Hugging Face's post_attention_layernorm is a
+ * different norm than in other families.
  *
- * Defaults: transformers' GemmaConfig, Gemma2Config and Gemma3TextConfig, which Gemma 3's published
- * config.json relies on. 8 and 4 heads and a context length of 131072 are the defaults of
- * llama.cpp's converter for Gemma 3.
+ * The defaults are those of transformers' GemmaConfig, Gemma2Config and Gemma3TextConfig. The
+ * published config.json files of Gemma 3 omit fields that have these defaults. For Gemma 3, the 8
+ * heads, 4 key/value heads and context length of 131072 are defaults of llama.cpp's converter.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,6 +1,6 @@
 /*
- * Llama 1 to 3, Mistral, Mixtral: one architecture in llama.cpp. Defaults: transformers'
- * LlamaConfig, MistralConfig and MixtralConfig, where they agree.
+ * Llama 1 to 3, Mistral and Mixtral, which are one architecture in llama.cpp. The defaults are
+ * those on which transformers' LlamaConfig, MistralConfig and MixtralConfig agree.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,6 +1,6 @@
 /*
- * Phi 3 and 4: q, k and v are one tensor; gate and up are one tensor, gate first, which GGUF names
- * ffn_up. Defaults: transformers' Phi3Config.
+ * Phi 3 and 4. One tensor contains q, k and v. Another one contains gate, then up; GGUF names it
+ * ffn_up. The defaults are those of transformers' Phi3Config.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,6 +1,7 @@
 /*
  * Qwen 2 (with biases for q, k and v), Qwen 3 (with norms for q and k), and the mixture-of-experts
- * versions. Defaults: transformers' Qwen2Config, Qwen2MoeConfig, Qwen3Config and Qwen3MoeConfig.
+ * versions of both. The defaults are those of transformers' Qwen2Config, Qwen2MoeConfig,
+ * Qwen3Config and Qwen3MoeConfig.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

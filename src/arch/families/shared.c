@@ -1,4 +1,4 @@
-/* Rules common to decoders. Shapes are those of torch.nn.Linear: outputs, inputs. */
+/* Rules common to decoders. Matrices have the shape [outputs, inputs], as in torch.nn.Linear. */
 #include "arch/family.h"
 #include "weighbridge/base.h"
 
@@ -26,7 +26,10 @@ const wb__rule wb__rules_decoder[] = {
     {0},
 };
 
-/* Mixtral names gate, up and down w1, w3 and w2. GGUF files of 2023 have one tensor per expert. */
+/*
+ * Mixtral's name for gate is w1, for up w3, for down w2. GGUF files of 2023 have one tensor per
+ * expert.
+ */
 const wb__rule wb__rules_experts[] = {
     {L "ffn.router", B "ffn_gate_inp", L "mlp.gate|" L "block_sparse_moe.gate|" L "mlp.router",
      "ed", 0},
@@ -52,7 +55,7 @@ const wb__rule wb__rules_experts[] = {
     {0},
 };
 
-/* Tables that can be recomputed but that some files store: positions and RoPE frequencies. */
+/* Tables that some files store although they can be computed: RoPE frequencies, attention masks. */
 const wb__rule wb__rules_known[] = {
     {NULL, "rope_freqs|rope_factors_long|rope_factors_short|" B "rope_freqs|" B "attn_rot_embd",
      L "self_attn.rotary_emb.inv_freq|rotary_emb.inv_freq|" L "attention.bias|" L
@@ -61,7 +64,7 @@ const wb__rule wb__rules_known[] = {
     {0},
 };
 
-/* Rules for models of unknown architecture: names common to most families. */
+/* Rules for models of unknown architecture: the names that most families share. */
 const wb__family wb__family_unknown = {
     .name = NULL,
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},

@@ -1,7 +1,7 @@
 /*
- * Whisper: an audio encoder and a decoder with cross attention. The second column has OpenAI's
- * names, which GGUF files of the family retain; MLX uses mlp1 and mlp2. Keys have no biases.
- * Defaults: transformers' WhisperConfig.
+ * Whisper: an audio encoder and a decoder with cross attention. The GGUF column contains OpenAI's
+ * names, which GGUF files of this family retain, and the names mlp1 and mlp2 of MLX. The key
+ * projections have no biases. The defaults are those of transformers' WhisperConfig.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -3,13 +3,16 @@
 #include "arch/tokenizer/pretokenizer.h"
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* Kind of each added token, by token id; 0 for other tokens. */
+/* Type (WB__TOKEN_*) of each added token, by token id; 0: not an added token. */
 typedef struct added_kinds {
     uint8_t *kinds;
     size_t count;
 } added_kinds;
 
-/* Adds the added tokens of tokenizer.json. Returns false if out of memory. */
+/*
+ * Adds the tokens of the list "added_tokens" to m->json and sets *out to their types. Returns false
+ * if out of memory.
+ */
 static bool add_added(wb__token_maker *m, added_kinds *out)
 {
     wb__tokenizer_json *json = &m->json;
@@ -91,7 +94,7 @@ static bool add_json_tokens(wb__token_maker *m)
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
-        if (i < extra.count) /* the id has a token */
+        if (i < extra.count) /* larger ids have no token */
             text = wb__tokenizer_json_token(&m->json, i, &is_token);
         made =
             is_token ? add_json_token(m, i, text, extra.kinds[i]) : wb__token_add_pad(tokenizer, i);
@@ -109,7 +112,10 @@ static bool is_true(const wb__tree *tree, const char *path)
 
 /* ---- leading space ---- */
 
-/* Metaspace prepends a space unless disabled; older files use add_prefix_space for this. */
+/*
+ * A Metaspace step prepends a space unless prepend_scheme (in older files: add_prefix_space)
+ * forbids it.
+ */
 static bool metaspace_prepends(const wb__tree *tree, wb__node step)
 {
     bool value;
@@ -129,7 +135,7 @@ static bool step_prepends(const wb__tree *tree, wb__node step)
     return wb__str_equal(type, WB__STR("Metaspace")) && metaspace_prepends(tree, step);
 }
 
-/* Returns true if the step, or a step of the sequence `list`, prepends a space. */
+/* Returns true if the step `name`, or a step of its sequence `list`, prepends a space. */
 static bool any_prepends(const wb__tree *tree, const char *name, const char *list)
 {
     wb__node step = wb__tree_get(tree, 0, name);

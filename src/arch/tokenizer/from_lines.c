@@ -6,7 +6,7 @@ static bool is_control(wb__str word)
     return word.len > 2 && word.ptr[0] == '[' && word.ptr[word.len - 1] == ']';
 }
 
-/* Returns the next line without its line end; false after the last. */
+/* Reads the next line without its line end. Returns false after the last line. */
 static bool next_line(wb__str *rest, wb__str *line)
 {
     if (rest->len == 0)

@@ -37,7 +37,7 @@ static void replace_from_config(const wb__token_maker *m, replacement *list, siz
     }
 }
 
-/* tokenizer.json defines the tokens with ids after the pieces. */
+/* Uses the added tokens of tokenizer.json with ids after the last piece; for Phi 3, all of them. */
 static void replace_from_json(const wb__token_maker *m, replacement *list, size_t count)
 {
     const wb__tree *tree = &m->json.tree;
@@ -65,7 +65,7 @@ static bool add_pieces(wb__token_maker *m, const replacement *list, size_t count
                         : wb__strings_add(&tokenizer->tokens, list[i].text);
         } else if (i < m->pieces.count) {
             const wb__piece *piece = &m->pieces.pieces[i];
-            /* user-defined pieces of the trainer are normal tokens */
+            /* user-defined pieces of tokenizer.model become normal tokens */
             wb__token_set_type(tokenizer, i,
                                piece->type == WB__TOKEN_USER ? WB__TOKEN_NORMAL : piece->type);
             wb__token_set_score(tokenizer, i, piece->score);

@@ -3,8 +3,7 @@
 #include "arch/tokenizer/tokenizer_reader.h"
 
 /*
- * Adds a pair in llama.cpp's notation: separated by a space; a space inside a part becomes U+0120
- * "Ġ".
+ * Adds a pair in llama.cpp's notation: "a b". A space inside a part becomes U+0120 "Ġ".
  */
 static bool add_pair(wb__strings *merges, wb__str a, wb__str b)
 {
@@ -50,7 +49,8 @@ static inline const uint8_t *take_pair(const uint8_t *p, const uint8_t *end, wb_
 }
 
 /*
- * Parses plain elements as long as possible; the cursor is at an element. False if out of memory.
+ * Parses elements up to the first one that is not in plain notation (plain.h). The cursor must be
+ * at an element. Returns false if out of memory.
  */
 static bool take_merges(wb__token_reader *r)
 {

@@ -1,7 +1,8 @@
 /*
- * arch/tokenizer/plain.h: fast parser for the large parts of tokenizer.json in their simplest
- * notation. Each function returns the position after the parsed item, or NULL if the JSON parser
- * must parse it.
+ * arch/tokenizer/plain.h: fast parser for the large lists in tokenizer.json. It accepts only plain
+ * notation: strings without escapes, and numbers with few digits. A function that returns a
+ * pointer returns the position after the parsed item, or NULL if the item is not in plain notation
+ * and the JSON parser must parse it.
  */
 #ifndef WB_ARCH_TOKENIZER_PLAIN_H
 #define WB_ARCH_TOKENIZER_PLAIN_H
@@ -35,8 +36,9 @@ static inline bool wb__plain_is_utf8(const uint8_t *p, const uint8_t *end)
 
 /*
  * Parses a string without escapes and with valid UTF-8; p is at the opening quote. Returns the
- * position after the closing quote, or NULL. Processes 8 bytes at a time: the lowest high bit set
- * in `stop` marks the first quote, backslash or control character (higher bits may be wrong).
+ * position after the closing quote, or NULL. Processes 8 bytes at a time: the lowest bit that is
+ * set in `stop` belongs to the first quote, backslash or control character. The bits above it may
+ * be wrong.
  */
 static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *end, wb__str *text)
 {
@@ -70,8 +72,8 @@ static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *e
 }
 
 /*
- * Skips the comma before the next member or element that starts with `first`; NULL if something
- * else follows.
+ * Skips the comma before the next member or element, which must start with `first`. Returns NULL if
+ * something else follows.
  */
 static inline const uint8_t *wb__plain_next(const uint8_t *p, const uint8_t *end, uint8_t first)
 {

@@ -1,9 +1,8 @@
 #include "arch/tokenizer/pretokenizer.h"
 
 /*
- * Steps are concatenated, each ended by a newline: Split as its expression, Digits as "#" or
- * (individual digits) "#1", Punctuation as "!", ByteLevel as "*" if it splits text, else omitted.
- * The names are those of llama.cpp's vocabularies.
+ * `steps` has one line per step of the rule (wb__pretokenizer_steps in pretokenizer.h). `name` is
+ * llama.cpp's name of the rule.
  */
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -61,7 +60,7 @@ static void add_step(steps *s, wb__str step)
     s->text[s->n++] = '\n';
 }
 
-/* Adds an expression; converts control characters to their escapes for comparison. */
+/* Adds an expression. Line breaks become the escapes "\n" and "\r", as in known[]. */
 static void add_expression(steps *s, wb__str expression)
 {
     char text[STEPS_MAX];
@@ -125,7 +124,7 @@ const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer)
     return NULL;
 }
 
-/* Names that llama.cpp splits in the same way as a name in known[]. */
+/* Names for which llama.cpp splits text in the same way as for a name in known[]. */
 static const struct {
     const char *other, *name;
 } aliases[] = {

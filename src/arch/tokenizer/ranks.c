@@ -4,7 +4,7 @@
  */
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* Hash table of tokens by string; of equal tokens, the first. */
+/* Hash table of tokens by string. Of several tokens with the same string, it contains the first. */
 typedef struct token_index {
     wb__hash_key key;
     uint32_t *slots; /* token id + 1; 0: free */

@@ -13,7 +13,8 @@ static inline bool keep_score(wb__tokenizer_json *file, size_t number, float sco
 }
 
 /*
- * Reads an entry `["text", score]`. Returns false on a JSON error; *good is set for a valid entry.
+ * Reads an entry `["text", score]`. Sets *good if the entry is a string and a number. Returns false
+ * on a JSON error.
  */
 static bool read_scored(wb__token_reader *r, uint32_t *at, uint32_t *len, uint64_t *score,
                         bool *good)
@@ -98,7 +99,8 @@ static inline const uint8_t *take_scored(const uint8_t *p, const uint8_t *end, w
 }
 
 /*
- * Parses plain elements as long as possible; the cursor is at an element. False if out of memory.
+ * Parses elements up to the first one that is not in plain notation (plain.h). The cursor must be
+ * at an element. Returns false if out of memory.
  */
 static bool take_scored_list(wb__token_reader *r, size_t *number)
 {

@@ -142,7 +142,7 @@ static bool read_normalizer(wb__sentencepiece *model, wire *w)
 bool wb__sentencepiece_read(wb__sentencepiece *model, const void *bytes, size_t n,
                             const wb_allocator *allocator)
 {
-    /* The specified defaults of absent fields. */
+    /* The defaults of absent fields, as specified in sentencepiece_model.proto. */
     *model = (wb__sentencepiece){.allocator = *allocator,
                                  .model_type = 1,
                                  .bos = 1,

@@ -3,7 +3,7 @@
  *
  * A message is a sequence of fields: a varint (field number times 8 plus wire type), then the
  * value. Wire types are 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes); groups (3,
- * 4) do not occur.
+ * 4) do not occur. The fields that are read, with their field numbers:
  *
  *     ModelProto      1 SentencePiece, repeated   2 TrainerSpec   3 NormalizerSpec
  *     SentencePiece   1 piece, text   2 score, float   3 type: 1 normal, 2 unknown, 3 control,

@@ -33,7 +33,7 @@ typedef struct specials {
     wb__str text[WB__SPECIALS]; /* string of each special token; empty if not specified */
 } specials;
 
-/* "bos_token": "<s>", or {"content": "<s>", …} */
+/* Returns the string of a special token, whose value is "<s>" or {"content": "<s>", …}. */
 static wb__str text_of(const wb__tree *config, const char *name)
 {
     char key[16];
@@ -85,7 +85,10 @@ static void read_template(specials *s, wb__node processor)
     s->tokenizer->add_eos = WB__FLAG_YES;
 }
 
-/* Checks if all tokens between a pair of texts are separators: A <sep> B or A <sep> <eos> B. */
+/*
+ * Sets add_sep to whether all tokens between the texts A and B of a pair are separators, as in
+ * A <sep> B or A <sep> <eos> B.
+ */
 static void read_pair(specials *s, wb__node processor)
 {
     const wb__tree *tree = &s->json->tree;
@@ -133,7 +136,7 @@ static void read_post_processor(specials *s)
 
 /* ---- token ids ---- */
 
-/* Returns the id of the added token with this string, -1 if there is none. */
+/* Returns the id of the added token with this string, or -1 if there is none. */
 static int64_t find_added(const wb__tokenizer_json *json, wb__str text)
 {
     wb__node list = wb__tree_get(&json->tree, 0, "added_tokens");
@@ -162,7 +165,7 @@ static int64_t find_token(const wb__tokenizer *tokenizer, wb__str text)
     }
 }
 
-/* Returns an id from config.json; of a list, as in generation_config.json, the first. */
+/* Returns a token id from config.json, or -1. If the value is a list of ids, returns the first. */
 static int64_t number_in_config(const wb__tree *config, const char *name)
 {
     char key[16];

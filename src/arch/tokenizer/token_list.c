@@ -1,5 +1,5 @@
 /*
- * The growing list of tokens that a tokenizer.json is read into.
+ * The list of tokens that the tokenizer.json reader fills, and the errors of the reader.
  */
 #include "arch/tokenizer/tokenizer_reader.h"
 
@@ -17,8 +17,8 @@ bool wb__token_fail_memory(wb__token_reader *r)
 }
 
 /*
- * Tokens may occur in any order, but the table must not need more memory than the file size
- * justifies.
+ * Ids may occur in any order, and the table has one element per id up to the highest one. A large
+ * id is accepted only if the file size justifies the memory.
  */
 bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
 {

@@ -2,16 +2,22 @@
  * arch/tokenizer/tokenizer.h: converts tokenizer files to GGUF's representation.
  *
  * The rules are those of llama.cpp's converter for the same directory, so that both give equal
- * results, except where the converter is known to lose information:
- *   tokenizer.model         model "llama": pieces, scores, types. Added tokens replace pieces
- *                           with the same id
- *   tokenizer.json, BPE     model "gpt2": tokens, types, merges; with byte fallback model "llama",
- *                           where the score of a token is minus the number of the merge that
- *                           produces it (the converter assigns equal scores, which changes how text
- *                           is split)
- *   WordPiece, vocab.txt    model "bert": "##x" becomes "x", tokens that start a word get U+2581
- *   Unigram                 model "t5"
- * Ids without a token become "[PADn]", so that every row of the embedding has a token.
+ * results, except where the converter is known to lose information.
+ *
+ *     input file       type                      GGUF model   data
+ *     tokenizer.model  BPE                       "llama"      pieces, scores, types
+ *     tokenizer.model  Unigram                   "t5"         pieces, scores, types
+ *     tokenizer.json   BPE                       "gpt2"       tokens, types, merges
+ *     tokenizer.json   BPE with byte fallback    "llama"      tokens, types, scores
+ *     tokenizer.json   Unigram                   "t5"         tokens, types, scores
+ *     tokenizer.json   WordPiece                 "bert"       tokens, types
+ *     vocab.txt        WordPiece                 "bert"       tokens, types
+ *
+ * Added tokens replace pieces with the same id. For BPE with byte fallback, the score of a token is
+ * minus the number of the merge that produces it. (The converter assigns equal scores, which
+ * changes how text is split.) In "bert", "##x" becomes "x", and tokens that start a word get the
+ * prefix U+2581. Ids without a token become "[PADn]", so that every row of the embedding has a
+ * token.
  */
 #ifndef WB_ARCH_TOKENIZER_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_TOKENIZER_H
@@ -82,8 +88,8 @@ void wb__tokenizer_free(wb__tokenizer *tokenizer);
 /* ---- special_tokens.c ---- */
 
 /*
- * Determines special tokens, and which are added around a text. `json` is NULL if there is no such
- * file.
+ * Determines the special tokens, and which of them are added before and after a text. `json` is
+ * NULL if there is no tokenizer.json.
  */
 void wb__tokenizer_specials(wb__tokenizer *tokenizer, const wb__tokenizer_files *files,
                             const wb__tokenizer_json *json);

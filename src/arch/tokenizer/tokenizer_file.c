@@ -20,7 +20,7 @@ wb__str wb__tokenizer_json_token(const wb__tokenizer_json *file, size_t number, 
 
 /* ---- the whole file ---- */
 
-/* Excludes a parsed value from `rest`. */
+/* Records that `rest` omits the value that starts at `from` and ends at the cursor (read_rest). */
 static void leave_out(wb__token_reader *r, size_t from)
 {
     r->spans[r->span_count++] = (wb__span){from, (size_t)wb__cursor_at(&r->cursor)};
@@ -34,7 +34,7 @@ static bool read_model(wb__token_reader *r)
         bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
         wb__json_token token = wb__json_next(json);
         size_t from = (size_t)json->at;
-        /* a valid file never has so many spans; further values stay in `rest` */
+        /* a valid file has at most two spans; values after WB__SPANS spans stay in `rest` */
         bool big = r->span_count < WB__SPANS;
         if (is_vocab && token == WB__JSON_OBJECT && big) {
             if (!wb__token_read_vocab(r))

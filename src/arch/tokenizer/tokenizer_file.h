@@ -2,13 +2,13 @@
  * arch/tokenizer/tokenizer_file.h: reads tokenizer.json, the format of the tokenizers library.
  *
  * Most of the file is the vocabulary and the merges, up to hundreds of thousands of similar
- * entries. They are read in one pass without creating tree nodes; the rest of the file is parsed to
- * a tree.
+ * entries. They are read in one pass without tree nodes. The rest of the file is parsed to a tree.
  *
  *     {"added_tokens": [{"id": 0, "content": "<s>", "special": true, …}, …],
  *      "normalizer": …, "pre_tokenizer": …, "post_processor": …, "decoder": …,
- *      "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["a b", …] or [["a", "b"], …]}}
- *                "Unigram", "vocab": [["<unk>", 0.0], …]      "WordPiece", "vocab": {"[PAD]": 0, …}
+ *      "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["a b", …] or [["a", "b"], …]}
+ *            or {"type": "Unigram", "vocab": [["<unk>", 0.0], …]}
+ *            or {"type": "WordPiece", "vocab": {"[PAD]": 0, …}}}
  *
  * https://github.com/huggingface/tokenizers; its source code is the only specification.
  */
@@ -18,7 +18,7 @@
 #include "arch/string_arrays.h"
 #include "json/tree.h"
 
-/* Position of a token's string. */
+/* Position of a token's string in `text` or `rest`. */
 typedef struct wb__token_at {
     uint32_t at;
     uint32_t len; /* WB__TOKEN_NONE: no token has this id */
@@ -26,11 +26,11 @@ typedef struct wb__token_at {
 
 #define WB__TOKEN_NONE UINT32_MAX
 #define WB__TOKEN_REST (UINT32_C(1) << 31) /* flag in len: the position is in `rest` */
-#define WB__TOKENS_SPARE 16384             /* maximum number of unused ids among n tokens */
+#define WB__TOKENS_SPARE 16384             /* maximum number of ids without a token */
 
 typedef struct wb__tokenizer_json {
     wb_allocator allocator;
-    char *text; /* buffer of the caller, modified in place */
+    char *text; /* the file; the caller's buffer, modified in place */
     size_t bytes;
     wb__token_at *tokens; /* indexed by token id */
     size_t token_count;   /* highest id plus one */
@@ -40,8 +40,8 @@ typedef struct wb__tokenizer_json {
     float *scores;    /* Unigram: scores by id; otherwise NULL */
     size_t score_capacity;
     wb__strings merges; /* strings of the form "a b" */
-    bool bad_vocab;     /* Unigram: an entry is not a string and a score */
-    size_t bad_merges;  /* number of ignored merges that are not two strings */
+    bool bad_vocab;     /* Unigram: an entry is something else than a string and a score */
+    size_t bad_merges;  /* number of merges ignored because they are not two strings */
     char *rest;         /* the file without vocabulary and merges */
     size_t rest_bytes;
     wb__tree tree; /* tree of `rest` */
@@ -58,10 +58,16 @@ bool wb__tokenizer_json_read(wb__tokenizer_json *file, char *text, size_t bytes,
                              const wb_allocator *allocator);
 void wb__tokenizer_json_free(wb__tokenizer_json *file);
 
-/* Returns the string of a token; requires number < token_count. Empty if there is no such token. */
+/*
+ * Returns the string of the token with id `number`, which must be less than token_count. Sets
+ * *is_token to false if no token has this id.
+ */
 wb__str wb__tokenizer_json_token(const wb__tokenizer_json *file, size_t number, bool *is_token);
 
-/* Adds a token of `rest`, replacing a token with the same id. Returns false if out of memory. */
+/*
+ * Adds a token whose string is in `rest`, or replaces the token with the same id. Returns false if
+ * out of memory.
+ */
 bool wb__tokenizer_json_add(wb__tokenizer_json *file, uint64_t number, wb__str text);
 
 #endif

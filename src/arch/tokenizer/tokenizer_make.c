@@ -27,9 +27,9 @@ static wb_status read_files(wb__token_maker *m)
 }
 
 /*
- * Removes added tokens without a row in the embedding, like llama.cpp's converter; llama.cpp
- * rejects a file with more tokens than rows. Other surplus tokens are kept, because they indicate
- * another error.
+ * Removes added tokens that have no row in the embedding, as llama.cpp's converter does. llama.cpp
+ * rejects a file with more tokens than rows. If any token without a row is not an added token, none
+ * is removed, because this indicates another error.
  */
 static wb_status leave_out(wb__token_maker *m)
 {

@@ -1,16 +1,17 @@
 /*
  * arch/tokenizer/tokenizer_make.h: shared functions for creating a tokenizer.
  *
- * tokenizer.json, tokenizer.model and vocab.txt have a creator each (from_json.c, from_pieces.c,
- * from_lines.c). Tokens are appended in the order of their ids: the string to tokenizer->tokens,
- * type and score with the wb__token_* functions.
+ * One file per input format creates the tokenizer: from_json.c (tokenizer.json), from_pieces.c
+ * (tokenizer.model), from_lines.c (vocab.txt). Each appends the tokens in the order of their ids.
+ * The string is appended to tokenizer->tokens; wb__token_set_type and wb__token_set_score set the
+ * rest.
  */
 #ifndef WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H
 #define WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H
 
 #include "arch/tokenizer/tokenizer.h"
 
-#define WB__ADDED_SCORE (-1000.0f) /* score of added tokens, so that no merge produces them */
+#define WB__ADDED_SCORE (-1000.0f) /* score of added tokens; so low that no merge produces them */
 
 typedef struct wb__token_maker {
     wb__tokenizer *tokenizer;
@@ -28,7 +29,7 @@ wb_status wb__make_from_json(wb__token_maker *m);
 wb_status wb__make_from_pieces(wb__token_maker *m);
 wb_status wb__make_from_lines(wb__token_maker *m);
 
-/* Sets special tokens named in tokenizer.model, if no other file specifies them. */
+/* Sets the special tokens that tokenizer.model specifies, unless another file specifies them. */
 void wb__specials_of_pieces(wb__token_maker *m);
 
 /* ---- tokens.c ---- */
@@ -38,7 +39,7 @@ bool wb__tokens_reserve(wb__tokenizer *tokenizer, size_t count, bool scores);
 
 void wb__token_set_type(wb__tokenizer *tokenizer, size_t number, uint32_t type);
 uint32_t wb__token_get_type(const wb__tokenizer *tokenizer, size_t number);
-/* has no effect if the tokenizer has no scores */
+/* Has no effect if the tokenizer has no scores. */
 void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score);
 
 /*
@@ -48,7 +49,8 @@ void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score);
 size_t wb__tokens_count(const wb__token_maker *m, size_t have);
 
 /*
- * Appends "[PAD17]" for an id without a token. All append functions return false if out of memory.
+ * Appends "[PADn]" for the id n, which has no token. This and the following append functions return
+ * false if out of memory.
  */
 bool wb__token_add_pad(wb__tokenizer *tokenizer, size_t number);
 

@@ -1,8 +1,8 @@
 /*
  * arch/tokenizer/tokenizer_reader.h: internals of the tokenizer.json reader.
  *
- * Large parts are parsed by plain.h as long as they use the simplest notation. All other entries
- * are parsed by the JSON parser, so that errors are reported in one place.
+ * plain.h parses the large lists as long as they are in plain notation. The JSON parser parses all
+ * other entries, so that errors are reported in one place.
  */
 #ifndef WB_ARCH_TOKENIZER_TOKENIZER_READER_H
 #define WB_ARCH_TOKENIZER_TOKENIZER_READER_H
@@ -24,13 +24,13 @@ typedef struct wb__token_reader {
     size_t span_count;
 } wb__token_reader;
 
-/* Both return false and set the fault in r->file. */
+/* Set the error in r->file and return false. */
 bool wb__token_fail(wb__token_reader *r);
 bool wb__token_fail_memory(wb__token_reader *r);
 
 /*
- * Makes the table large enough for an id; *fits is false if the id is too large. False if out of
- * memory.
+ * Makes the table of tokens large enough for the id `number`, or sets *fits to false if the id is
+ * too large. Returns false if out of memory.
  */
 bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits);
 
@@ -49,12 +49,13 @@ static inline bool wb__token_add(wb__tokenizer_json *file, uint64_t number, uint
     return true;
 }
 
-/* Writes an unescaped string over its escaped text in the buffer. Returns its offset. */
+/* Writes the parser's current string, unescaped, over its escaped form in the file buffer. Returns
+ * the offset of the string. */
 uint32_t wb__token_keep(wb__token_reader *r);
 
 /*
- * Each function reads the value that the parser has just opened. Returns false on a JSON error or
- * out of memory.
+ * Read the array or object that the parser has just opened. Return false on a JSON error or if out
+ * of memory.
  */
 bool wb__token_read_vocab(wb__token_reader *r);  /* {"text": number, …} */
 bool wb__token_read_scores(wb__token_reader *r); /* [["text", score], …] */

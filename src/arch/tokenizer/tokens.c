@@ -1,4 +1,4 @@
-/* Types, scores and strings of tokens. */
+/* Sets types and scores of tokens and appends their strings. */
 #include "arch/tokenizer/tokenizer_make.h"
 
 #define PAD_SCORE (-10000.0f)    /* score of ids without a token */

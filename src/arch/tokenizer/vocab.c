@@ -26,7 +26,10 @@ static inline const uint8_t *take_member(const uint8_t *p, const uint8_t *end, w
     return p;
 }
 
-/* Parses plain members as long as possible; the cursor is at a key. False if out of memory. */
+/*
+ * Parses members up to the first one that is not in plain notation (plain.h). The cursor must be at
+ * a key. Returns false if out of memory.
+ */
 static bool take_members(wb__token_reader *r)
 {
     const uint8_t *p = r->cursor.p;

@@ -8,8 +8,8 @@
 
 #define WB__BLOB_DIGEST_BYTES 32 /* size of a SHA-256 digest in bytes */
 
-/* Sets `digest` to the digest in the name of a blob. Returns false if the file name is not that of
- * a blob. */
+/* Sets `digest` to the digest in the file name of a blob. Returns false if the path does not end in
+ * the name of a blob. */
 bool wb__digest_of_name(const char *path, uint8_t digest[WB__BLOB_DIGEST_BYTES]);
 
 #endif

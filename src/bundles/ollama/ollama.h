@@ -26,39 +26,41 @@ typedef struct wb__ollama_name {
     wb__str host, space, model, tag;
 } wb__ollama_name;
 
-/* Parses a name, with or without the scheme. Returns false if the name violates Ollama's rules. */
+/*
+ * Parses a name, with or without WB__OLLAMA_SCHEME. Returns false if the name violates Ollama's
+ * rules.
+ */
 bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name);
 
 /*
- * Finds the manifest of a model; names match case-insensitively. *path is allocated with the
- * context's allocator and freed with strlen + 1 bytes. Fails with WB_ERROR_NOT_FOUND if the store
- * has no such model.
+ * Finds the manifest of a model; names match case-insensitively. Allocates *path with the context's
+ * allocator; the caller must free strlen(*path) + 1 bytes. Fails with WB_ERROR_NOT_FOUND if the
+ * store has no model with this name.
  */
 wb_status wb__ollama_find(wb__context *context, const char *store, wb__str name, char **path);
 
 /*
- * Returns the user's store: OLLAMA_MODELS, or ~/.ollama/models. Allocated with the context's
- * allocator, freed with strlen + 1 bytes. Fails with WB_ERROR_NOT_FOUND if neither OLLAMA_MODELS
- * nor HOME is set.
+ * Sets *store to the path of the user's store: OLLAMA_MODELS, or ~/.ollama/models. Allocates *store
+ * with the context's allocator; the caller must free strlen(*store) + 1 bytes. Fails with
+ * WB_ERROR_NOT_FOUND if neither OLLAMA_MODELS nor HOME is set.
  */
 wb_status wb__ollama_default_store(wb__context *context, char **store);
 
 /*
- * Returns "<store>/blobs/<host>+<namespace>+<model>+<tag>" in lower case: the base name for partial
- * files of a model that is being written (io/sink.h), unique per model. Allocated with the
- * context's allocator, freed with strlen + 1 bytes. *path is NULL if the name is invalid or too
- * long for a file name. `store`: NULL for the user's store.
+ * Sets *path to "<store>/blobs/<host>+<namespace>+<model>+<tag>", with the name in lower case. The
+ * names of the partial files of a model that is being written (io/sink.h) are derived from this
+ * path, which is unique per model. Allocates *path with the context's allocator; the caller must
+ * free strlen(*path) + 1 bytes. *path is NULL if the model name is invalid or too long for a file
+ * name. If `store` is NULL, the user's store is used.
  */
 wb_status wb__ollama_kept_path(wb__context *context, const char *store, wb__str name, char **path);
 
 /* Returns true if a directory looks like a store: it contains manifests and blobs. */
 bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder);
 
-/*
- * Return true if a path contains the directory `manifests`, or ends in a file named sha256… in a
- * directory `blobs`.
- */
+/* Returns true if a path contains the directory `manifests`. */
 bool wb__ollama_is_manifest_path(const char *path);
+/* Returns true if a path ends in a file named sha256… in a directory `blobs`. */
 bool wb__ollama_is_blob_path(const char *path);
 
 /* ---- listing a store ---- */
@@ -68,15 +70,15 @@ typedef struct wb__store_entry {
     wb__str host, space, model, tag;
     uint64_t bytes; /* total size of config and layers according to the manifest */
     uint64_t layers;
-    uint64_t tensors;      /* number of layers that contain one or a few tensors */
+    uint64_t tensors;      /* number of layers of kind `tensor` */
     const wb_error *error; /* NULL, or the reason why the manifest could not be read */
 } wb__store_entry;
 
 typedef wb_status wb__store_each(void *ctx, const wb__store_entry *entry);
 
 /*
- * Calls `each` for every model of a store, in order of names. Stops and returns the status if
- * `each` returns a status other than WB_OK.
+ * Calls `each` for every model of a store, in order of names. If `each` returns a status other than
+ * WB_OK, stops and returns that status.
  */
 wb_status wb__ollama_list(wb__context *context, const char *store, wb__store_each *each, void *ctx);
 
@@ -97,15 +99,15 @@ typedef enum wb__layer_kind {
     WB__LAYER_OTHER
 } wb__layer_kind;
 
-/* Returns the last word of the media type. Static string. */
+/* Returns the last word of the media type of this kind, such as "tensor". Static string. */
 const char *wb__layer_kind_name(wb__layer_kind kind);
 
 typedef struct wb__ollama_layer {
     wb__layer_kind kind;
-    wb__str name;   /* name of the file or tensor; empty if none */
+    wb__str name;   /* name of the file or tensor in the layer; empty if none */
     wb__str digest; /* 64 hexadecimal digits */
     uint64_t bytes;
-    wb__node node; /* node in the manifest, for messages */
+    wb__node node; /* the layer's node in the manifest, for error messages */
 } wb__ollama_layer;
 
 typedef struct wb__ollama {

@@ -22,7 +22,8 @@ typedef struct listing {
     size_t text_capacity;
 } listing;
 
-/* Reads "size" and "mediaType" of an object whose opening bracket was consumed, up to its end. */
+/* Reads an object to its end and returns its "size" and "mediaType". Its opening brace must already
+ * have been read. */
 static bool read_size(wb__json *json, uint64_t *size, wb__str *media, char *buffer, size_t capacity)
 {
     *size = 0;
@@ -98,7 +99,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     context->file = entry->path;
     wb_status status = wb__source_open(context, entry->path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
-        return WB_OK; /* the file is not a manifest and is skipped */
+        return WB_OK; /* a directory is not a manifest and is skipped */
     if (status == WB_OK) {
         uint64_t bytes = wb__source_bytes(source);
         if (bytes > MANIFEST_MAX)

@@ -59,7 +59,8 @@ void wb__ollama_free(wb__ollama *ollama)
     wb__ollama_init(ollama, &ollama->allocator);
 }
 
-/* Used for text that is not valid JSON; the JSON parser may have modified its strings already. */
+/* Recognizes a manifest that is not valid JSON by the name of a key. The search omits the quotes,
+ * because the JSON parser may have replaced the closing quote by a NUL. */
 static bool says_manifest(const wb__ollama *ollama)
 {
     wb__str text = {ollama->text, ollama->text_bytes};

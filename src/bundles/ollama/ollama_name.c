@@ -13,7 +13,7 @@
 #define DEFAULT_TAG WB__STR("latest")
 #define PART_MAX 80
 #define HOST_MAX 350
-/* maximum length of a base name to which suffixes are added; file names have at most 255 bytes */
+/* Maximum length of a file name to which suffixes are added. File names have at most 255 bytes. */
 #define KEPT_MAX 240
 
 static bool is_word(char c)
@@ -22,8 +22,8 @@ static bool is_word(char c)
 }
 
 /*
- * Returns true if the part starts with a letter, digit or underscore and continues with these or
- * `also`.
+ * Returns true if the part starts with a letter, digit or underscore and contains only these and
+ * characters of `also`.
  */
 static bool is_part(wb__str part, size_t max, const char *also)
 {
@@ -36,7 +36,7 @@ static bool is_part(wb__str part, size_t max, const char *also)
     return true;
 }
 
-/* Splits off the text after the last `separator`; returns false if there is none. */
+/* Moves the text after the last `separator` to *rest. Returns false if there is no separator. */
 static bool cut_last(wb__str *text, char separator, wb__str *rest)
 {
     for (size_t i = text->len; i-- > 0;) {
@@ -93,7 +93,7 @@ wb_status wb__ollama_default_store(wb__context *context, char **store)
     return *store == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
-/* Converts to lower case; distinct models have names that differ in more than case. */
+/* Converts a model name to lower case. The names of two models differ in more than case. */
 static void lower(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -1,13 +1,13 @@
 /* Writes config.json. For a model directory, copies the members of the source's config.json
  * verbatim, except the quantization and the dtype. For a GGUF source, generates config.json from
- * the metadata that the catalog derives under the names of config.json. */
+ * the derived metadata whose keys are names of config.json members (arch/derive_meta.h). */
 #include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 
 static const char *const dtype_names[][2] = {
     {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
 
-/* ---- JSON members, each on a line of its own ---- */
+/* ---- dtypes ---- */
 
 static bool is_dtype_key(wb__str key)
 {
@@ -111,7 +111,7 @@ static void add_packing(const wb_conversion *conversion, wb__buffer *out)
 
 /* ---- from config.json ---- */
 
-/* Returns true if the output has another value for the member than the source's config.json. */
+/* Returns true if the member is not copied, because the output has its own value for it. */
 static bool is_replaced(const wb_conversion *conversion, wb__str key)
 {
     if (wb__str_equal(key, WB__STR("quantization")) ||

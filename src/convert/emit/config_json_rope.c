@@ -1,6 +1,6 @@
 /* Generates rope_scaling for a config.json that is made from GGUF key-values. For Llama 3 and
  * Phi 3 the parameters come from GGUF tensors with frequency factors. For other models they come
- * from key-values. These are written only if transformers accepts them. */
+ * from key-values, which are written only if transformers accepts them. */
 #include <math.h>
 
 #include "convert/convert_messages.h"
@@ -11,8 +11,9 @@
 
 /* ---- values of a tensor ---- */
 
-/* Reads the values of a tensor. Sets *values to NULL and returns WB_OK if the tensor does not
- * exist or does not have *n values. *n may be 0, which means any number. */
+/* Reads the values of a tensor and sets *n to their number. If *n is not 0, the tensor must have
+ * *n values. Sets *values to NULL and returns WB_OK if the tensor does not exist or has another
+ * number of values. */
 static wb_status read_factors(const wb__emit_job *out, const char *name, uint64_t *n,
                               float **values)
 {
@@ -76,8 +77,9 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
     wb__json_write_end(&writer, '}');
 }
 
-/* Computes the rope_scaling parameters of Hugging Face from the GGUF tensor, if parameters exist
- * that give its values. */
+/* Finds rope_scaling parameters from which the GGUF tensor rope_freqs can be computed, writes
+ * them, and sets *found to true. If no parameters match, adds a warning. Does nothing if the
+ * source has no such tensor. */
 static wb_status rebuild_llama3(wb__emit_job *out, wb__buffer *to, bool *found)
 {
     wb_conversion *conversion = out->conversion;
@@ -110,8 +112,9 @@ static void add_list(wb__json_writer *writer, const char *key, const float *valu
     wb__json_write_end(writer, ']');
 }
 
-/* Phi 3 stores original_max_position_embeddings outside rope_scaling. Its rope_scaling contains
- * lists of factors or does not exist. */
+/* Writes the RoPE parameters of Phi 3. config.json of Phi 3 contains
+ * original_max_position_embeddings outside rope_scaling. Its rope_scaling contains two lists of
+ * factors or does not exist. */
 static wb_status rebuild_longrope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     uint64_t n = 0;

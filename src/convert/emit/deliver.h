@@ -9,7 +9,7 @@ typedef struct wb__emit_job {
     wb_conversion *conversion;
     wb__context *context;
     wb_writer *writer;
-    /* for each row of the plan, the writer's tensor numbers of its parts */
+    /* for each row of the plan, the tensor index of each part in the writer */
     uint64_t (*indices)[WB__PARTS];
     const char *path;
     bool folder; /* `path` is the path of a directory, not of a file */
@@ -49,8 +49,8 @@ wb_status wb__emit_keys(wb__emit_job *out);
 /* Adds all sidecar files to the writer. */
 wb_status wb__emit_sidecars(wb__emit_job *out);
 
-/* Sets *spec to the packed encoding that most packed elements of the output have. Returns false
- * if no output tensor is packed. */
+/* Sets *spec to the packed encoding that has the most elements in the output. Returns false if no
+ * output tensor is packed. */
 bool wb__emit_main_form(const wb_conversion *conversion, wb__encoding_spec *spec);
 
 /* Append the text of a sidecar file to *to. They append nothing if the output does not need the
@@ -65,8 +65,9 @@ void wb__emit_member(wb__buffer *to, wb__str key);
 /* plan/implied_config.c: adds members to config.json for the settings that llama.cpp implies. */
 void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
 
-/* emit/config_json_rope.c: writes RoPE parameters that GGUF stores as tensors. Sets *said to
- * true if no other source may set rope_scaling. */
+/* emit/config_json_rope.c: writes rope_scaling if it must be computed from GGUF tensors or
+ * key-values. Sets *said to false if the caller must copy rope_scaling from the derived metadata
+ * instead. */
 wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said);
 
 /* wb__emit_json returns a JSON writer that appends to the buffer. wb__emit_json_text appends a

@@ -1,6 +1,6 @@
 /* Writes the key-values of a GGUF file. Key-values of a GGUF source are copied unchanged. For a
- * model directory, the key-values are the metadata derived under GGUF keys (arch/derive_meta.h),
- * except keys that llama.cpp would misinterpret. */
+ * model directory, the derived metadata with GGUF keys (arch/derive_meta.h) are written, except
+ * keys that llama.cpp would misinterpret. */
 #include <math.h>
 #include <stdio.h>
 
@@ -107,8 +107,8 @@ static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
     return status == WB_OK ? set_float(out, meta->key, real) : status;
 }
 
-/* Returns true if the vocabulary contains the tokens without which llama.cpp does not load a
- * model that is named Phi 3. Phi 4 has the same architecture but other tokens. */
+/* Returns true if the vocabulary contains the tokens that llama.cpp requires of a model whose name
+ * contains Phi 3. Phi 4 has the same architecture but not these tokens. */
 static bool has_tokens_of_phi3(const wb_conversion *conversion)
 {
     static const char *const wanted[] = {"</s>", "<unk>", "<s>", "<|endoftext|>"};
@@ -133,8 +133,9 @@ static bool has_tokens_of_phi3(const wb_conversion *conversion)
     return found == 15;
 }
 
-/* Sets general.name to the name of the directory. llama.cpp requires certain tokens of models
- * whose names contain Phi 3. Such a name is written only if the vocabulary has these tokens. */
+/* Sets general.name. A model of architecture phi3 whose vocabulary has the tokens of Phi 3 is named
+ * "Phi-3". Other models get the name of their directory, unless it contains "phi3" or "phi-",
+ * because llama.cpp requires the tokens of Phi 3 of models with such names. */
 static wb_status set_name(wb__emit_job *out)
 {
     char name[128];

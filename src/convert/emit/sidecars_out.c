@@ -41,8 +41,9 @@ static wb_status make_file(wb__emit_job *out, const char *name,
 
 /* ---- files copied unchanged ---- */
 
-/* Returns true if a file of the source directory is copied unchanged. config.json is copied only
- * for Ollama and generated otherwise. For Ollama only JSON files are copied. */
+/* Returns true if a file of the source directory is copied unchanged. Weight files and hidden files
+ * are not copied. config.json is copied for Ollama, and generated for other targets. For Ollama,
+ * only JSON files are copied. */
 static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},

@@ -7,15 +7,15 @@
 
 #define MERGES_MAX ((size_t)1 << 26)
 
-/* Maximum ratio of the text of all merges to the text of all tokens. In the worst case every
- * split of every token is a merge, and each merge contains the text of the whole token. n tokens
- * of up to n bytes then give n³ bytes. Trained vocabularies have two or three merges per token,
- * which is far below this ratio. */
+/* Maximum ratio of the text size of all merges to the text size of all tokens. In the worst case
+ * every split of every token is a merge, and each merge contains the text of the whole token. The
+ * merges of n tokens of n bytes then have n³ bytes. Trained vocabularies have two or three merges
+ * per token, which is far below this ratio. */
 #define MERGES_RATIO 16
-#define MERGES_SPARE ((size_t)64 << 10)
-/* Upper limit of the text of all merges, in bytes, equal to the maximum size of a sidecar file. */
+#define MERGES_SPARE ((size_t)64 << 10) /* text size that is allowed in addition, in bytes */
+/* Maximum text size of all merges, in bytes, equal to the maximum size of a sidecar file. */
 #define MERGES_ROOM ((uint64_t)256 << 20)
-/* Number of bytes that each text needs in addition to its length. */
+/* Estimated number of bytes of JSON syntax (quotes and separators) per text. */
 #define TEXT_EXTRA 8
 
 static size_t slot_of(const wb__vocabulary *v, wb__str text)
@@ -118,7 +118,7 @@ static int by_score(const void *a, const void *b)
     return (x->right > y->right) - (x->right < y->right);
 }
 
-/* Returns an upper limit for the total size of the texts of all merges, in bytes. */
+/* Returns the maximum text size of all merges for this vocabulary, in bytes. */
 static uint64_t room_of(const wb__vocabulary *v)
 {
     uint64_t bytes = MERGES_SPARE / MERGES_RATIO;

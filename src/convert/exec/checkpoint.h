@@ -1,27 +1,28 @@
 /*
  * convert/exec/checkpoint.h: the journal with which a later run resumes an interrupted conversion.
  *
- * The journal is the file ".NAME.wb-resume" in the directory of the output. It lists the tiles
- * whose data are already written. The writer keeps the data themselves (WB_WRITE_KEEP). For a model
- * in an Ollama store the journal is ".blobs.wb-resume" in the writer's partial directory, which
- * also contains the data, and is removed with that directory. The journal is not stored directly in
- * blobs/, because other programs remove unknown files there.
+ * The journal of an output NAME is the file ".NAME.wb-resume" in the same directory. The journal
+ * lists the tiles whose data are already written. The data themselves are in the partial output of
+ * the writer (WB_WRITE_KEEP). For a model in an Ollama store, the journal is ".blobs.wb-resume" in
+ * the partial directory of the writer, and is removed with that directory. The journal is not
+ * stored directly in blobs/, because other programs remove unknown files there.
  *
  *     offset  bytes
  *     0       8      "wbresum1"
  *     8       8      digest of the plan: all rows, identity of the source files, library version
- *     16      8      digest of the 16 bytes before
- *     24      56 n   one record for each tile written, in plan order: digest of the tile's bytes,
- *                    error statistics, digest of the record
+ *     16      8      digest of the first 16 bytes of the journal
+ *     24      56 n   n records, one for each tile written, in plan order: digest of the bytes of
+ *                    the tile (8 bytes), error statistics (40), digest of the record (8)
  *
- * The scheduler first writes the tiles of a round and then their records, so the records always
- * describe the first tiles of the plan. The order in which data reach the disk does not matter,
- * because a record is used only if the data that are read back have its digest. The first invalid
- * record ends the list. The digests detect damage by a crash. They do not protect against
- * manipulation, because a process that can write these files can also write the output. The journal
- * of a file that is copied unchanged has no records. Its partial data are compared with the source.
+ * The scheduler processes the tiles in rounds (scheduler.c). It writes the tiles of a round first
+ * and then their records, so the records always describe the first tiles of the plan. The order in
+ * which data reach the disk does not matter, because a record is used only if the data that are
+ * read back have its digest. The first invalid record ends the list. The digests detect damage by a
+ * crash. They do not protect against manipulation, because a process that can write these files can
+ * also write the output. If a file is copied unchanged, the journal has no records, and a later run
+ * compares the partial output with the source file.
  *
- * The file is locked while it is open. A second conversion to the same path fails.
+ * The journal is locked while it is open. A second conversion to the same path fails.
  */
 #ifndef WB_CONVERT_EXEC_CHECKPOINT_H
 #define WB_CONVERT_EXEC_CHECKPOINT_H
@@ -35,8 +36,8 @@ typedef struct wb__checkpoint_record {
     wb__error_stats error_stats;
 } wb__checkpoint_record;
 
-/* Returns the digest of a byte sequence to which n bytes are added. `digest` is the digest of
- * the bytes before, or 0 if there are none. */
+/* Appends n bytes to the data that `digest` covers, and returns the new digest. `digest` is 0 if
+ * there are no earlier data. */
 uint64_t wb__digest_add(uint64_t digest, const void *bytes, size_t n);
 
 /* Opens the journal of a conversion to `path`. Sets *journal to NULL and returns WB_OK if the

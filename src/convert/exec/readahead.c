@@ -5,8 +5,8 @@
 #define SLOTS 4u
 #define SLOT_BYTES (WB__READAHEAD_BYTES / SLOTS)
 #define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
-/* Maximum number of announced pieces, sufficient for two spans whose tiles are not adjacent in
- * the file. */
+/* Maximum number of announced pieces. This is sufficient for two spans (scheduler.c) of 64 tiles
+ * whose data are not adjacent in the file, so that each tile is a separate piece. */
 #define PIECES 128u
 
 typedef enum piece_state {
@@ -35,7 +35,7 @@ struct wb__readahead {
     const wb__source *source; /* file that `direct` has open for direct I/O; NULL: none */
     wb__direct direct;
     /* Index of the first announced piece in the ring buffer `pieces`, and number of announced
-     * pieces. They are in the order of use. */
+     * pieces. The pieces are in the order in which the worker will take them. */
     unsigned first, count;
     piece pieces[PIECES];
 };
@@ -134,8 +134,8 @@ static size_t before(const wb__byte_range *place)
     return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
 }
 
-/* Returns the address in the slot of the first aligned block, where a read stores the block in
- * which the piece begins. */
+/* Returns the first aligned address in the slot of the piece. A read stores the file block that
+ * contains the start of the piece at this address. */
 static uint8_t *page_of(const wb__readahead *ahead, const piece *p)
 {
     uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;

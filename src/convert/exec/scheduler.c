@@ -5,10 +5,10 @@
  * journal if the conversion has one (checkpoint.h). If an earlier run has recorded a tile, the tile
  * is read back from the output, and is computed again only if its digest differs from the record.
  *
- * A worker takes a span at a time, which consists of adjacent tiles of one tensor. Each tile is
- * computed separately, so that its data fit into the inner CPU caches. The span is written at once,
- * because file systems need only a third of the time for large writes. Spans become shorter towards
- * the end of a round, so that no worker waits long for the last span.
+ * A worker takes one span at a time. A span consists of adjacent tiles of one tensor. Each tile is
+ * computed separately, so that its data fit into the L1 and L2 caches. The whole span is written
+ * with one call, because one large write takes only a third of the time of many small writes. Spans
+ * become shorter towards the end of a round, so that no worker waits long for the last span.
  */
 #include "convert/exec/scheduler.h"
 #include "convert/convert_messages.h"
@@ -23,15 +23,16 @@
 #define ROUND_FIRST 16        /* number of tiles per worker in the first round */
 #define ROUND_LEAST 4         /* minimum number of tiles in a round */
 #define ROUND_MAX 4096        /* maximum number of tiles in a round */
-#define ROUND_SHORT 100000000 /* shorter rounds get more tiles, in nanoseconds */
-#define ROUND_LONG 400000000  /* longer rounds get fewer tiles, in nanoseconds */
+#define ROUND_SHORT 100000000 /* ns; after a shorter round, the next round gets more tiles */
+#define ROUND_LONG 400000000  /* ns; after a longer round, the next round gets fewer tiles */
 #define SPAN_MAX 64           /* maximum number of tiles in a span */
 /* maximum size of a span with more than one tile, in output bytes */
 #define SPAN_BYTES ((uint64_t)4 << 20)
 /* Span size in bytes below which direct I/O is not used. The maximum span size is at least this
  * size if the memory limit allows it. */
 #define SPAN_LEAST ((uint64_t)512 << 10)
-/* Maximum number of Ollama blobs in a round, because the end of each blob waits for the disk. */
+/* Maximum number of Ollama blobs in a round. Completing a blob is slow, because it waits for the
+ * disk. */
 #define BLOBS_A_ROUND 256
 /* Number of span buffers per worker. The worker fills one buffer while the other buffers are
  * written. */
@@ -82,7 +83,7 @@ typedef struct runner {
     /* number of workers that ran in parallel in the last round; worker_count before the first
      * round */
     size_t crew;
-    size_t full; /* number of tiles in a round of normal length */
+    size_t full; /* number of tiles in a complete round; the last round may have fewer */
 } runner;
 
 /* ---- memory ---- */
@@ -225,7 +226,7 @@ typedef struct span {
     uint64_t first; /* first row of the span in the output tensor */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
-    /* memory of the worker that follows the span buffers, used for the buffers of a tile */
+    /* buffers of the current tile, which follow the span buffers in the memory of the worker */
     uint8_t *rest;
 } span;
 
@@ -283,7 +284,7 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
         if (status != WB_OK)
             return status;
         uint64_t place = tensor.offset + before[part];
-        if (place % sizeof(uint64_t) == 0) /* 8-byte alignment is sufficient for every encoder */
+        if (place % sizeof(uint64_t) == 0) /* encoders require at most 8-byte alignment */
             made->parts[part] += place % WB_WRITEBACK_ALIGNMENT;
     }
     return wait_for(w, context, w->buffer);
@@ -300,9 +301,10 @@ static void lay_out(const runner *r, const span *made, wb__tile *tile)
         tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
-/* Writes the span to the output and empties it. The caller must wait for the buffer before the
- * span continues at next_row. If all other buffers are still being written because the disk is
- * slow, the span is written through the page cache, so that the worker does not wait. */
+/* Writes the span to the output and empties it. The span may continue at row `next_row`, but the
+ * caller must first wait until the buffer is written. If all other buffers are still being written
+ * because the disk is slow, the span is written through the page cache, so that the worker does
+ * not wait. */
 static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
                      uint64_t next_row)
 {
@@ -552,8 +554,8 @@ static wb_status write_down(runner *r)
 }
 
 /* Adapts the number of tiles per round to the duration of the last round. A round must be long
- * enough to keep all workers busy, and short enough for frequent progress reports. The speed of
- * encodings differs by a factor of 1000. */
+ * enough to keep all workers busy, and short enough for frequent progress reports. A fixed number
+ * of tiles is unsuitable, because the speeds of encodings differ by a factor of up to 1000. */
 static void fit_rounds(runner *r, uint64_t took)
 {
     if (took > ROUND_LONG) {

@@ -132,7 +132,8 @@ bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *p
     return place->bytes > 0 && wb__catalog_storing_of(&conversion->model->catalog, stored) == NULL;
 }
 
-/* Reads the stored bytes of the rows of a tile. Sets in[] to the data of each part. */
+/* Reads the stored bytes of the rows of a tile in output row order. Sets in[] to the data of each
+ * part (values, scales, biases). */
 static wb_status read_parts(const wb_conversion *conversion, wb__context *context,
                             const wb__tile *tile, uint8_t *in[WB__PARTS])
 {
@@ -279,9 +280,9 @@ static void encode_plain(const wb__tile *tile, const float *values)
     }
 }
 
-/* Encodes values in a packed encoding of MLX. MLX quantizes values that have the dtype of the
- * stored weights, and the scales get the same dtype. `plain` contains the values in this dtype.
- * If `plain` is NULL, the values are converted from binary32 first. */
+/* Encodes values in a packed encoding of MLX. MLX quantizes from the dtype of the original weights,
+ * and the scales get the same dtype. `plain` contains the values in this dtype. If `plain` is NULL,
+ * the binary32 `values` are converted to this dtype first. */
 static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float *values,
                           const uint8_t *plain)
 {

@@ -24,7 +24,8 @@ typedef struct adapter {
     wb__list hung; /* list of hung_at, used to detect two pairs for the same weight */
 } adapter;
 
-/* The row and the first output row of the tensor to which a pair was attached. */
+/* The place to which a pair was attached: the plan row of an output tensor, and the first row of
+ * this tensor to which the pair applies. */
 typedef struct hung_at {
     const wb__planned_tensor *row;
     uint64_t first;
@@ -222,8 +223,8 @@ typedef struct target {
 } target;
 
 /* Returns true if the row is the tensor that the adapter names, or the stack that contains the
- * named expert. `name` is the name that the tensor has if the output stores each expert
- * separately. Sets *to. */
+ * named expert, and sets *to to the affected rows. `name` is the name that the tensor has if the
+ * output stores each expert separately. */
 static bool is_target(const wb__matched *matched, wb__str name, wb__planned_tensor *row, target *to)
 {
     if (row->rank < 2 || row->rank > 3)
@@ -373,7 +374,8 @@ static int by_place(const void *left, const void *right)
 }
 
 /* Rejects adapters that contain two pairs for the same weight, because only one of them can be
- * intended. An example are two pairs whose names differ only in the prefix "base_model.model.". */
+ * intended. For example, the names of both pairs may differ only in the prefix
+ * "base_model.model.". */
 static wb_status check_once(const adapter *of)
 {
     size_t n = of->hung.count;
@@ -418,8 +420,8 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
     return found == count;
 }
 
-/* Attaches a stacked pair if the output stores each expert separately, and then sets *done to
- * true. */
+/* If the adapter stacks the matrices of all experts in one pair, but the output stores each expert
+ * separately, attaches the matrices to the experts and sets *done to true. */
 static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
 {
     wb__str name = {tensor->name, tensor->name_len};

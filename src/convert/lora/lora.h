@@ -6,10 +6,10 @@
  *            and tensors "base_model.model.NAME.lora_A.weight" [r, inputs],
  *            "….lora_B.weight" [outputs, r]
  *     MLX    a directory: adapter_config.json (lora_parameters.scale, not divided by the rank), and
- *            tensors "NAME.lora_a" [inputs, r], "NAME.lora_b" [r, outputs]; for stacked experts
- *            [E, r, inputs] and [E, outputs, r]
- *     GGUF   a file: adapter.lora.alpha, and tensors "NAME.weight.lora_a", "NAME.weight.lora_b"
- *            with the same shapes as in PEFT, but rows in GGUF order
+ *            tensors "NAME.lora_a" [inputs, r], "NAME.lora_b" [r, outputs]; for a stack of E
+ *            experts, the shapes are [E, r, inputs] and [E, outputs, r]
+ *     GGUF   a file: key adapter.lora.alpha, and tensors "NAME.weight.lora_a" and
+ *            "NAME.weight.lora_b" with the same shapes as in PEFT; the rows of B are in GGUF order
  *
  * If the output stacks experts, a pair for one expert is applied to the rows of this expert in the
  * stacked tensor. Each pair of an adapter must match a weight. Other types of adapters are

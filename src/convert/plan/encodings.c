@@ -99,15 +99,15 @@ static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_t
 static int number_of(int32_t dtype)
 {
     const wb__file_type *type = wb__file_type_of(dtype);
-    /* llama.cpp has this file type, but creates such files only from models that are already
-     * quantized */
+    /* wb__file_type_of does not know the file type NVFP4, because it has no recipe: llama.cpp
+     * creates such files only from models that are already quantized */
     if (dtype == WB_DTYPE_NVFP4)
         return WB__FILE_TYPE_NVFP4;
     return type == NULL ? -1 : (int)type->number;
 }
 
-/* Returns the value of general.file_type if the caller requested no recipe. It is the type that
- * most elements of matrices have. */
+/* Returns the value of general.file_type if the caller requested no recipe: the file type of the
+ * dtype that has the most matrix elements. */
 static uint32_t guess_file_type(const wb_conversion *conversion)
 {
     double elements[WB__FILE_TYPES] = {0};
@@ -126,7 +126,7 @@ static uint32_t guess_file_type(const wb_conversion *conversion)
 /* ---- MLX ---- */
 
 /* Returns the number of bits that the mixed recipes of mlx-lm, such as mixed_2_6, give a tensor.
- * Sensitive tensors in some layers get more bits. */
+ * The output matrix, and v_proj and down_proj in some layers, are sensitive and get more bits. */
 static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t n = conversion->semantics->config.n_layers, i = row->layer;
@@ -138,8 +138,8 @@ static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_te
                : conversion->quant.spec.bits;
 }
 
-/* Returns true for routers of Qwen models. They are quantized to 8 bits, whatever encoding was
- * requested. Mixed recipes make no exception for routers. */
+/* Returns true for routers of Qwen models. mlx-lm quantizes them to 8 bits, whatever encoding was
+ * requested, except in mixed recipes, which treat routers like other tensors. */
 static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const char *architecture = conversion->semantics->config.architecture;
@@ -183,8 +183,8 @@ static void to_mlx(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
     if (row->columns % asked.group != 0) {
-        /* The tensor stays unquantized, because its row length does not fit. The caller sees a
-         * fallback. */
+        /* The tensor stays unquantized, because its row length is not a multiple of the group
+         * size. `wanted` shows the caller that this is a fallback. */
         row->wanted = row->to.dtype;
         return;
     }
@@ -281,8 +281,8 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
                     from);
 }
 
-/* Returns true if llama-quantize refuses the type of the row without an importance matrix, and
- * the row has no importance values. The encoder itself does not need them. */
+/* Returns true if the row has no importance values, and llama-quantize therefore refuses its type.
+ * The encoder of the type does not need these values. */
 static bool misses_matrix(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
@@ -389,8 +389,8 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
                     WB__MSG_CONVERT_TARGET_QUANTIZATION, targets[conversion->target]);
 }
 
-/* F16, for example, is the name of a file type and of a dtype. For targets other than GGUF,
- * replaces the file type by the dtype. */
+/* Some names, for example F16, denote both a file type and a dtype. For targets other than GGUF,
+ * replaces the requested file type by its base type. */
 static void settle_quant(wb_conversion *conversion)
 {
     if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {

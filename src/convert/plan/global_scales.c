@@ -23,8 +23,9 @@ static wb__global global_of(const wb_conversion *conversion, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
-/* For each target: the suffix of the tensor with the global scales, whether the suffix replaces
- * ".weight" or is appended to it, and the convention of the target. */
+/* For each target that has global scales: whether the suffix replaces ".weight" (`in_place`) or is
+ * appended to the name of the weight, the suffix of the tensor with the global scales, and the
+ * convention of the target. */
 static const struct saying {
     wb_target target;
     bool in_place;
@@ -36,7 +37,7 @@ static const struct saying {
     {WB_TARGET_GGUF, true, {".scale", 6}, WB__GLOBAL_LAST},
 };
 
-/* Returns the row of the target, or NULL if the target has no global scales. */
+/* Returns the entry of `sayings` for the target, or NULL if the target has no global scales. */
 static const struct saying *saying_of(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
@@ -62,8 +63,8 @@ static wb__str name_of(wb_conversion *conversion, bool in_place, wb__str suffix,
 /* A function that returns the index of the scale tensor that belongs to source tensor `part`. */
 typedef uint64_t scale_function(const wb_conversion *conversion, uint64_t part);
 
-/* Adds a row for the scale tensors of *row. `of` returns the scale tensor of each source tensor
- * of the row. `name` is the name of the new row, in the plan's arena. */
+/* Adds a row for the scale tensors of *row to the plan. `of` returns the scale tensor of each
+ * source tensor of *row. `name` is the name of the new row and is allocated in the plan's arena. */
 static wb_status add(wb_conversion *conversion, wb__context *context, const wb__planned_tensor *row,
                      scale_function *of, wb__global from, wb__global to, wb__str name)
 {
@@ -128,12 +129,12 @@ static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *
            NULL;
 }
 
-/* Returns true if llama.cpp applies NAME.scale of the tensor correctly. llama.cpp loads
- * NAME.scale for matrices in layers and for a separate output matrix. The graphs of most
- * families apply it only in attention. Families that also apply it after attention multiply a
- * bias that was already added (as of ggml 0.25). Tensors for which the result would be wrong are
- * decoded instead. llama.cpp does not load files of unknown families, so their scales are
- * preserved. */
+/* Returns true if llama.cpp applies NAME.scale of the tensor correctly. llama.cpp loads NAME.scale
+ * for matrices in layers and for a separate output matrix. For most families it applies the scale
+ * only to attention matrices. For other families it also applies the scale to feed-forward
+ * matrices, but after the bias is added, so the result is wrong if the matrix has a bias (as of
+ * ggml 0.25). A tensor for which the result would be wrong is decoded instead. llama.cpp does not
+ * load files of unknown families, so their scales are preserved. */
 static bool llama_reads(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const uint32_t everywhere =
@@ -228,7 +229,8 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
     }
 }
 
-/* Sets *result to true if all scales in tensor `number` are 1. llama.cpp omits such tensors. */
+/* Sets *result to true if all scales in tensor `number` are 1. The converter of llama.cpp omits
+ * such tensors. */
 static wb_status are_one(const wb_conversion *conversion, wb__context *context, uint64_t number,
                          wb__global from, bool *result)
 {

@@ -13,7 +13,7 @@ typedef struct granted {
     /* default value in transformers if config.json does not contain the key */
     uint64_t silent;
     const char *json;    /* `value` as JSON text */
-    const char *message; /* warning about another value */
+    const char *message; /* warning if config.json has another value */
 } granted;
 
 static const granted list[] = {

@@ -1,6 +1,6 @@
-/* convert/plan/input_files.h: lists the input files of a plan other than the files of the model.
- * These are the importance matrix and the files of adapters. An output must not replace an input
- * file, nor a directory that contains one. */
+/* convert/plan/input_files.h: lists the input files of a plan that do not belong to the model: the
+ * importance matrix and the files of adapters. An output must not replace an input file, nor a
+ * directory that contains one. */
 #ifndef WB_CONVERT_PLAN_INPUT_FILES_H
 #define WB_CONVERT_PLAN_INPUT_FILES_H
 

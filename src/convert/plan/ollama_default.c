@@ -1,5 +1,5 @@
-/* The rule by which Ollama chooses the type of a tensor if the architecture has no rule of its
- * own, and functions that rules use. */
+/* Contains the rule by which Ollama chooses the type of a tensor if the architecture has no rule of
+ * its own, and helper functions for all rules. */
 #include "convert/plan/ollama_rules.h"
 
 const wb__ollama_packing wb__ollama_packings[WB__OLLAMA_TYPES] = {

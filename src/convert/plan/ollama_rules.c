@@ -12,7 +12,7 @@ static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *numbe
            *number > 0;
 }
 
-/* Returns the number that the first key with a number as value has, or 0 if no key has one. */
+/* Returns the value of the first key that has a positive number, or 0 if no key has one. */
 static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
 {
     int64_t number = 0;
@@ -42,8 +42,8 @@ static int64_t layer_of(const wb__ollama_ask *ask)
     return -1;
 }
 
-/* Returns true if the layer is sensitive: it is in the first or last eighth of the layers, or it
- * is every third layer after the first eighth and before layer `until`. */
+/* Returns true if the layer is sensitive. These are the layers in the first and the last eighth,
+ * and every third layer between the first eighth and layer `until`. */
 static bool matters(int64_t layer, int64_t layers, int64_t until)
 {
     int64_t first = layers / 8;
@@ -151,8 +151,8 @@ static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 
 /* ---- Laguna ---- */
 
-/* Maximum number of entries that are read from a config list of dense layers. Models have fewer
- * layers. The limit bounds the time per tensor. */
+/* Maximum number of entries that are read from a list of dense layers in the config. Models have
+ * fewer layers. The limit bounds the time that a tensor takes. */
 #define DENSE_LISTED_MAX 1024
 
 typedef struct dense_layers {
@@ -195,8 +195,8 @@ static dense_layers dense_layers_of(const wb_model *model, int64_t layer)
     return dense;
 }
 
-/* Returns the type that the default rule chooses, but the requested type if the default rule
- * chooses the 8-bit type. */
+/* Returns the type that the default rule chooses. If the default rule chooses the 8-bit type,
+ * returns the requested type instead. */
 static wb__ollama_type not_promoted(const wb__ollama_ask *ask)
 {
     wb__ollama_type type = wb__ollama_default(ask);

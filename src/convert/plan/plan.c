@@ -45,8 +45,8 @@ static wb_status set_turns(const wb_conversion *conversion, wb__context *context
     return WB_OK;
 }
 
-/* Sets the offset of norm weights of Gemma. GGUF files contain these weights, and all other
- * formats contain the weights minus 1. */
+/* Sets the offset of norm weights of Gemma. The norm weights in GGUF files are the weights in other
+ * formats plus 1. */
 static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     bool into = conversion->target == WB_TARGET_GGUF;
@@ -56,10 +56,10 @@ static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
-/* Sets the factor of q weights, or of the q norm, for query_pre_attn_scalar. GGUF has no key for
- * the attention scale. llama.cpp uses the square root of the head size, except for the largest
- * models. If the config contains another value, q or its norm is multiplied by the ratio of both
- * values. */
+/* Sets the factor of the q weights (Gemma 2) or the q norm (Gemma 3), because GGUF has no key for
+ * query_pre_attn_scalar. Attention scores are divided by the square root of this number. llama.cpp
+ * uses a fixed number (wb__plan_query_scalar). If config.json contains another number, the weights
+ * are multiplied by the square root of the ratio of both numbers. */
 static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     double scalar, taken = wb__plan_query_scalar(conversion);
@@ -117,8 +117,8 @@ static bool is_stack_rule(const wb__rule *rule)
     return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
 }
 
-/* Adds one row for all experts of a stack that the source stores separately. The row is added
- * when the function is called for the first expert. Calls for other experts add nothing. */
+/* Adds one row that stacks all experts of a layer, which the source stores separately. The row is
+ * added when the function is called for the first expert. Calls for other experts add nothing. */
 static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                        const wb__name_entry *entry, uint64_t i)
 {
@@ -296,8 +296,8 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
     return WB_OK;
 }
 
-/* Copies the findings of the derived metadata to the notes of the plan. An unknown pre-tokenizer
- * becomes a warning, because GGUF has no other way to describe it. */
+/* Copies findings about the model to the notes of the plan. An unknown pre-tokenizer becomes a
+ * warning, because GGUF describes a pre-tokenizer only by its name. */
 static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
                                const wb_findings *findings)
 {

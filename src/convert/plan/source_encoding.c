@@ -10,8 +10,8 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
     size_t stored = wb__tensors_stored(tensors, source, &packed);
     const wb__table *table = &conversion->model->catalog.table;
     wb__encoding_spec spec = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
-    /* Compressed, column-major and big-endian tensors have storage details. They are decoded,
-     * because their stored bytes cannot be used directly. */
+    /* Only compressed, column-major and big-endian tensors have a wb__storing entry. They are read
+     * as decoded values, because their stored bytes cannot be used directly. */
     *by_view = wb__catalog_storing_of(&conversion->model->catalog, stored) != NULL;
     *global = WB__GLOBAL_NONE;
     if (packed == NULL)

@@ -12,8 +12,8 @@ static bool is_mixtral(const wb_conversion *conversion)
            conversion->semantics->config.n_experts > 0;
 }
 
-/* Returns true if the output stores all experts of a layer as a stack. Ollama stores stacks
- * since the layout that followed February 2026, except for Mixtral. */
+/* Returns true if the output stores all experts of a layer as a stack. Ollama stacks experts,
+ * except for Mixtral and in the layout of February 2026. */
 bool wb__plan_stacks(const wb_conversion *conversion)
 {
     return conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX ||
@@ -21,8 +21,8 @@ bool wb__plan_stacks(const wb_conversion *conversion)
             !conversion->feb2026);
 }
 
-/* Returns a score for a spelling of a tensor name. The first spelling with the highest score is
- * used. */
+/* Returns a score for how well a spelling of a tensor name suits the model and the target. The
+ * first spelling with the highest score is used. */
 static int suits(const wb_conversion *conversion, wb__str spelling)
 {
     int points =

@@ -29,8 +29,8 @@ void wb__encoding_spec_name(const wb__encoding_spec *spec, char *out, size_t cap
  * for the encoding. */
 bool wb__encoding_spec_mlx(const wb__encoding_spec *spec, wb__mlx_type *type);
 
-/* Sets bytes[] to the size of each part, in bytes. Returns false if the row length is not a
- * multiple of the group size. */
+/* Sets bytes[] to the size of each part of a tensor with `rows` rows of `columns` elements, in
+ * bytes. Returns false if the row length is not a multiple of the group size. */
 bool wb__encoding_spec_measure(const wb__encoding_spec *spec, uint64_t rows, uint64_t columns,
                                uint64_t bytes[WB__PARTS]);
 

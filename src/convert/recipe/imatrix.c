@@ -15,7 +15,7 @@
 
 typedef struct entry {
     wb__str name;
-    float *values; /* mean squares of the input activations of each column, for each expert */
+    float *values; /* mean square of the input activations, for each expert and column */
     uint64_t count;
 } entry;
 
@@ -70,8 +70,8 @@ wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__
     uint64_t stack = row->rank > 2 ? row->shape[row->rank - 3] : 1;
     if (found->count != row->columns * stack) {
         if (wb__str_equal(row->name, WB__STR("token_embd.weight")))
-            /* if both matrices share one tensor, the entry belongs to the output matrix and is
-             * ignored here */
+            /* If the model also uses the embedding as output matrix, the entry belongs to the
+             * output matrix and is ignored here. */
             return WB_OK;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
                         row->name, WB__MSG_CONVERT_IMATRIX_COLUMNS,
@@ -106,8 +106,7 @@ static wb_status fail_damaged(wb__context *context, const char *what)
                     WB__MSG_CONVERT_IMATRIX, what);
 }
 
-/* Returns true if all values are finite and not negative. The search for scales needs such
- * values. */
+/* Returns true if all values are finite and not negative, as encoders require. */
 static bool are_sound(const entry *e)
 {
     for (uint64_t i = 0; i < e->count; i++) {

@@ -1,11 +1,12 @@
 /*
  * convert/recipe/imatrix.h: importance matrices. An importance matrix contains a weight for each
- * column of a tensor, by which quantization multiplies the error of the column. Both file formats
- * of llama.cpp can be read. Tensor names are GGUF names.
+ * column of a tensor. Quantization multiplies the error of the column by this weight, which is the
+ * mean square of the input activations. Both file formats of llama.cpp can be read. They contain
+ * sums of squares, which are divided by counts. Tensor names are GGUF names.
  *
- *   .dat   i32 number of entries; per entry: i32 n, name of n bytes, i32 calls, i32 n,
- *          f32 values[n], which are sums
- *   GGUF   tensors "NAME.in_sum2" [experts, columns] and "NAME.counts" [experts, 1], F32
+ *   .dat   i32 number of entries; per entry: i32 name length in bytes, name, i32 count,
+ *          i32 number of sums, f32 sums
+ *   GGUF   F32 tensors "NAME.in_sum2" [experts, columns] (sums) and "NAME.counts" [experts, 1]
  */
 #ifndef WB_CONVERT_RECIPE_IMATRIX_H
 #define WB_CONVERT_RECIPE_IMATRIX_H
@@ -19,8 +20,8 @@ wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix *
 void wb__imatrix_free(wb__imatrix *matrix);
 
 /* Sets the importance values of a row of the plan. Does nothing if `matrix` is NULL or has no
- * entry for the tensor. Returns WB_ERROR_ARGUMENT if the entry does not have the dimensions of
- * the tensor. */
+ * entry for the tensor. Returns WB_ERROR_ARGUMENT if the entry has another number of values
+ * than the tensor has columns (for stacked experts, than experts times columns). */
 wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context,
                            wb__planned_tensor *row);
 

@@ -19,8 +19,9 @@ void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, fl
         divisors[i] = divisor(numbers, theta, i, n);
 }
 
-/* Returns true if the parameters give these divisors. The tolerance allows for rounding errors
- * of llama.cpp's converter, which computes in binary32. `factor` multiplies these errors. */
+/* Returns true if the parameters give these divisors. The tolerance of 1e-5 allows for the rounding
+ * errors of llama.cpp's converter, which computes in binary32 and multiplies the errors by the RoPE
+ * factor. */
 static bool gives(const wb__llama3 *numbers, const float *divisors, double theta, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {

@@ -242,9 +242,10 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
     return met;
 }
 
-/* Returns the position of a tensor among the tensors of the same kind, and sets *of to the
- * number of these tensors. In models with experts, the position is the layer number, except for
- * attention value tensors. */
+/* Returns the position of a tensor among the tensors of the same kind, and sets *of to the number
+ * of tensors of this kind: the counted number for PART_V, and the number of layers for other kinds.
+ * In models with experts, the position is the layer number, except for PART_V. Returns 0 for kinds
+ * whose rules do not depend on the position. */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
     uint64_t *met = part == PART_V      ? &recipe->values_met
@@ -259,9 +260,9 @@ static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uin
     return part != PART_V && recipe->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
 }
 
-/* Returns true for models with 70 billion parameters, recognized by 80 layers and fewer k/v
- * heads than query heads. Their k/v matrices are more sensitive, because more query heads share
- * each k/v head. */
+/* Returns true for Llama and Qwen 2 models with about 70 billion parameters, recognized by their 80
+ * layers and, for Llama, by having fewer k/v heads than query heads. Their k/v matrices are more
+ * sensitive, because more query heads share each k/v head. */
 static bool is_70b(const wb__recipe *recipe)
 {
     return recipe->layers == 80 &&

@@ -36,7 +36,8 @@ const wb__file_type *wb__file_type_named(wb__str name);
 /* Returns the file type with this number in general.file_type, or NULL if the number is unknown. */
 const wb__file_type *wb__file_type_numbered(uint64_t number);
 
-/* Returns the file type that has the name of this dtype and this dtype as base type, or NULL. */
+/* Returns the file type that has the same name as the dtype, and the dtype as its base type.
+ * Returns NULL if no such file type exists. */
 const wb__file_type *wb__file_type_of(int32_t dtype);
 
 typedef struct wb__recipe {
@@ -47,11 +48,11 @@ typedef struct wb__recipe {
     uint64_t kv_heads;
     uint64_t experts; /* number of experts per layer; 0: the model has none */
     bool matrix;      /* the caller has an importance matrix */
-    /* The following fields are counters that wb__recipe_count and wb__recipe_choose set. */
+    /* The following fields are set by wb__recipe_count and wb__recipe_choose. */
     bool has_output; /* the model has an output matrix that is not the embedding */
     /* number of attention value tensors in the model, including combined q, k and v tensors */
     uint64_t values;
-    /* numbers of tensors of each kind that were chosen so far */
+    /* number of tensors of each kind for which wb__recipe_choose was called so far */
     uint64_t values_met, down_met, gate_met, up_met;
 } wb__recipe;
 
@@ -83,8 +84,8 @@ bool wb__recipe_applies(const wb__recipe_tensor *tensor);
 void wb__recipe_choose(wb__recipe *recipe, const wb__recipe_tensor *tensor,
                        wb__recipe_choice *choice);
 
-/* Returns `dtype` if `columns` is a multiple of its block size, otherwise a fallback with
- * smaller blocks. Returns -1 if no fallback fits. */
+/* Returns `dtype` if `columns` is a multiple of its block size. Otherwise returns a fallback with
+ * smaller blocks if it fits, or else F16. Returns -1 for Q1_0, which has no fallback. */
 int32_t wb__recipe_fallback(int32_t dtype, uint64_t columns);
 
 /* Compares two tensor names by the order of llama.cpp. Returns a negative number if a comes

@@ -217,9 +217,9 @@ static void put_block(int32_t dtype, const group *g, uint8_t *out, size_t at)
 /* ---- microscaling ---- */
 
 /* Reorders 4-bit codes from sequential order to the order of GGML. A group has 2 * half elements:
- * 32 for MXFP4 and 16 for NVFP4. Byte i of a group in GGML contains element i in its low half and
- * element i + half in its high half. A block of GGML begins with `scales` bytes of scales, which
- * are followed by the codes of `scales` groups. */
+ * 32 for MXFP4 and 16 for NVFP4. In GGML, byte i of a group contains element i in its low 4 bits
+ * and element i + half in its high 4 bits. A GGML block contains `scales` scales of one byte each,
+ * and then the codes of `scales` groups. */
 static void weave(const uint8_t *plain, const uint8_t *scale, uint8_t *blocks, size_t half,
                   size_t scales, size_t n_blocks)
 {

@@ -1,8 +1,9 @@
 /*
- * SHA-256 with the x86 SHA extensions. SHA256RNDS2 computes two rounds on a state held as ABEF and
- * CDGH, and returns the next ABEF; the old ABEF becomes CDGH. Its latency is four cycles and its
- * throughput one every two cycles, so two messages are interleaved. Reference: Intel 64 and IA-32
- * Architectures Software Developer's Manual, volume 2, SHA256RNDS2.
+ * SHA-256 with the x86 SHA extensions. Two registers hold the state: the words A, B, E, F and the
+ * words C, D, G, H. SHA256RNDS2 computes two rounds and returns the new ABEF; the old ABEF becomes
+ * the new CDGH. The instruction has a latency of four cycles, but one can start every two cycles.
+ * So the rounds of two messages are interleaved. Reference: Intel 64 and IA-32 Architectures
+ * Software Developer's Manual, volume 2, SHA256RNDS2.
  */
 #include "cpu/cpu.h"
 #include "crypto/sha256.h"
@@ -30,7 +31,7 @@ KERNEL static inline lane load_state(const wb__sha256_state state)
     lane l;
     __m128i dcba = _mm_loadu_si128((const __m128i *)(const void *)state);
     __m128i hgfe = _mm_loadu_si128((const __m128i *)(const void *)(state + 4));
-    /* names list the words from the highest lane down: here c, d, a, b */
+    /* The names list the words from the highest 32-bit element down; badc, from the lowest up. */
     __m128i badc = _mm_shuffle_epi32(dcba, 0xB1);
     __m128i efgh = _mm_shuffle_epi32(hgfe, 0x1B);
     l.abef = _mm_alignr_epi8(badc, efgh, 8);

@@ -21,8 +21,8 @@ KERNEL size_t wb__bf16_f16_avx2(const uint8_t *src, uint8_t *dst, size_t n)
         __m256i nan = _mm256_cmpgt_epi16(_mm256_and_si256(in, magnitude), infinity);
         if (!_mm256_testz_si256(nan, nan))
             break;
-        /* Elements 0 to 3 and 8 to 11 (low) and the others (high): unpacking works within 128-bit
-         * halves. */
+        /* Unpacking works within 128-bit halves: `low` gets the elements 0 to 3 and 8 to 11, `high`
+         * gets the others. */
         __m256i low = _mm256_unpacklo_epi16(_mm256_setzero_si256(), in);
         __m256i high = _mm256_unpackhi_epi16(_mm256_setzero_si256(), in);
         __m128i a = _mm256_cvtps_ph(_mm256_castsi256_ps(low), _MM_FROUND_TO_NEAREST_INT);

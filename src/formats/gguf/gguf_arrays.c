@@ -50,7 +50,7 @@ wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n)
 static wb_status read_numbers(wb__gguf_reader *reader, wb__array *array)
 {
     unsigned bytes = array->bits / 8u;
-    /* no overflow: at most the remaining length of the header */
+    /* no overflow: read_head checked that the numbers fit in the rest of the header */
     size_t size = (size_t)array->count * bytes;
     wb_status status = wb__gguf_want(reader, size, "an array");
     if (status != WB_OK)
@@ -111,7 +111,7 @@ static wb_status open_array(wb__gguf_reader *reader, wb__array *array)
     return array->of.elements != NULL ? WB_OK : wb__fail_memory(reader->context);
 }
 
-/* Returns the array that follows a completed one, or NULL after the outermost. */
+/* Returns the array to read after a completed one, or NULL after the outermost one. */
 static wb__array *after(wb__array *array)
 {
     for (wb__array *parent = array->parent; parent != NULL;

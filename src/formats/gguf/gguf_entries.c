@@ -1,18 +1,18 @@
-/* The metadata entries: keys, scalar values, and keys that affect the reader. */
+/* Reads the metadata entries: keys, scalar values, and the keys that affect the reader. */
 #include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 /* ---- keys ---- */
 
-/* True for characters that are common in keys; '-' occurs in architecture names (gpt-oss). */
+/* Returns true for common characters of keys; '-' occurs in architecture names (gpt-oss). */
 static bool is_usual(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
 /*
- * Returns the index of the first byte that the specification forbids (or, with `unusual`, that is
- * uncommon); len if there is none.
+ * Returns the index of the first byte that is uncommon in a key if `unusual` is true, or else that
+ * the specification forbids. Returns text.len if there is none.
  */
 static size_t find_byte(wb__str text, bool unusual)
 {
@@ -70,7 +70,10 @@ static wb_status read_key(wb__gguf_reader *reader)
 
 /* ---- values ---- */
 
-/* C programs end a string at its first NUL, and many programs require UTF-8. */
+/*
+ * Reports invalid UTF-8 and NUL bytes: many programs require UTF-8, and C programs end a string at
+ * its first NUL.
+ */
 static wb_status check_string(wb__gguf_reader *reader, size_t at, size_t len)
 {
     const uint8_t *text = reader->cursor->kept + at;
@@ -191,7 +194,7 @@ static wb_status take_split_tensors(wb__gguf_reader *reader, const wb__meta *met
 }
 
 /* Keys that affect the reader. `at` is the offset of the value. If `of_file` is set, the value may
- * differ between the files of a set. */
+ * differ between the shards of a model. */
 static const struct meaning {
     wb__str key;
     wb_status (*take)(wb__gguf_reader *reader, const wb__meta *meta, uint64_t at);

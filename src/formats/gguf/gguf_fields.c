@@ -28,7 +28,8 @@ wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
     return wb__gguf_fail_end(reader, wb__cursor_at(cursor), what);
 }
 
-/* Consumes n bytes. The caller may set the first one to the NUL that ends a preceding string. */
+/* Consumes n bytes and returns a pointer to them, so that the caller can overwrite the first one by
+ * the NUL that ends a preceding string. */
 static uint8_t *consume(wb__gguf_reader *reader, size_t n)
 {
     return reader->cursor->kept + wb__gguf_skip(reader, n);

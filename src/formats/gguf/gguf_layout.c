@@ -101,7 +101,7 @@ static wb_status note_oddities(wb__gguf_reader *reader, const oddities *odd)
     return status;
 }
 
-/* Sets *end to the end of the data. */
+/* Checks the tensors in file order. Sets *end to the end of the tensor that ends last. */
 static wb_status sort_and_check(wb__gguf_reader *reader, uint64_t *end)
 {
     const wb__table *table = &reader->model->table;
@@ -127,8 +127,8 @@ static wb_status note_trailing(wb__gguf_reader *reader, uint64_t end)
     if (!wb__align_up(end, reader->alignment, &padded) || padded >= reader->file_bytes)
         return WB_OK;
     /*
-     * Some writers add more than padding (info). Data without any tensor in the header is a
-     * warning.
+     * Some writers add bytes after the padding. They are reported as an info or, in a file without
+     * tensors, as a warning.
      */
     return wb__note(reader->context, reader->tensors > 0 ? WB_INFO : WB_WARNING,
                     WB__FINDING_GGUF_TRAILING, padded, WB__STR(""), WB__MSG_GGUF_TRAILING_BYTES,

@@ -4,7 +4,10 @@
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
 static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};
 
-/* No tensors and no metadata: too few bytes to identify the format with certainty. */
+/*
+ * Returns true if the header has no tensors and no entries. So few bytes do not identify the format
+ * with certainty.
+ */
 static bool is_empty(const wb__head *head)
 {
     return head->n >= WB__GGUF_FIXED_BYTES &&
@@ -59,8 +62,8 @@ static wb_status read_version(wb__gguf_reader *reader)
 }
 
 /*
- * Rejects counts that no header within the limit can hold. Smaller wrong counts are detected at the
- * end of the file, because a damaged count and a truncated file are indistinguishable.
+ * Rejects a count if a header of the maximum size cannot hold that many items. A smaller wrong
+ * count is detected at the end of the file, because it looks the same as a truncated file.
  */
 static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t count, uint64_t min,
                              const char *what)

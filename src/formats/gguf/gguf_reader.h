@@ -9,7 +9,8 @@
  *   16      8      u64 number of entries
  *   24             the entries, then the tensors, without padding
  *   …              zeros up to a multiple of general.alignment (32 if there is no such entry)
- *   …              the tensors' data; each tensor starts at a multiple of the alignment from here
+ *   …              the tensors' data. Offsets of tensors are relative to this position and are
+ *                  multiples of general.alignment
  *
  *   string  u64 n, n bytes
  *   entry   string key, u32 type, value
@@ -21,10 +22,10 @@
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; docs/format/gguf.md lists the rules
  * and the order in which they are checked.
  *
- * The header is retained in memory in the layout described in model/metadata.h. Bytes consumed as a
- * number may be overwritten, so the first byte of a number that follows a string becomes the NUL
- * that ends the string. The reader parses the header in one pass without recursion: each array
- * points to its parent.
+ * The header is retained in memory in the layout described in model/metadata.h. Strings in the file
+ * do not end with a NUL. After the reader has read the number that follows a string, it sets the
+ * first byte of the number to 0, which ends the string. The reader parses the header in one pass
+ * without recursion: each array points to its parent.
  *
  * gguf_read.c reads the fixed part and controls the steps; gguf_entries.c, gguf_arrays.c and
  * gguf_strings.c read the metadata, gguf_tensors.c the tensors; gguf_layout.c verifies the tensor
@@ -44,9 +45,9 @@
 #define WB__GGUF_DEFAULT_ALIGNMENT 32
 #define WB__GGUF_ALIGNMENT_MIN 8
 #define WB__GGUF_ALIGNMENT_MAX ((uint64_t)1 << 30) /* maximum alignment that the writer accepts */
-#define WB__GGUF_TYPES 43 /* number of ggml types; a wb_dtype below it has ggml's number */
+#define WB__GGUF_TYPES 43 /* number of ggml types; the wb_dtype of each has ggml's number */
 
-/* Minimum size of an encoded entry, array and tensor in bytes. */
+/* Minimum sizes in bytes of an encoded entry, tensor, string and array. */
 #define WB__GGUF_ENTRY_MIN (8 + 1 + 4 + 1)
 #define WB__GGUF_TENSOR_MIN (8 + 4 + 4 + 8)
 #define WB__GGUF_STRING_MIN 8
@@ -58,27 +59,27 @@ typedef struct wb__gguf_reader {
     wb__catalog *model;
     wb__catalog_file *file;
     uint64_t file_bytes;
-    uint64_t tensors, entries; /* numbers that the header declares */
+    uint64_t tensors, entries; /* number of tensors and of entries according to the header */
     uint64_t alignment;
     size_t text_at; /* offset in the header of the current key or tensor name */
     size_t text_len;
     uint64_t owed;         /* minimum number of bytes for the unread elements of enclosing arrays */
-    uint64_t expected;     /* offset of the next tensor if the layout is regular */
-    bool irregular;        /* a tensor had a different offset */
+    uint64_t expected;     /* offset at which ggml requires the next tensor */
+    bool irregular;        /* a tensor is not at the offset that ggml requires */
     bool has_quantization; /* general.quantization_version is present */
     bool has_blocks;       /* a tensor has a block-quantized type */
 } wb__gguf_reader;
 
-/* A value type: its type in the model, and its size in bytes (0 for strings and arrays). */
+/* Metadata type and size in bytes of a GGUF value type. The size is 0 for strings and arrays. */
 typedef struct wb__gguf_type {
     wb_meta_type type;
     uint8_t bytes;
 } wb__gguf_type;
 
-/* Returns NULL for an undefined type number. */
+/* Returns the description of a value type number, or NULL for an undefined number. */
 const wb__gguf_type *wb__gguf_type_of(uint32_t number);
 
-/* ---- numbers: gguf_read.c ---- */
+/* ---- single fields: gguf_fields.c ---- */
 
 /*
  * Read a number and set its first byte to 0, which terminates a preceding string. `what` completes
@@ -87,13 +88,16 @@ const wb__gguf_type *wb__gguf_type_of(uint32_t number);
 wb_status wb__gguf_take_u32(wb__gguf_reader *reader, const char *what, uint32_t *value);
 wb_status wb__gguf_take_u64(wb__gguf_reader *reader, const char *what, uint64_t *value);
 
-/* Makes n bytes available; fails as truncated at the cursor. */
+/* Makes n bytes available at the cursor. Fails with wb__gguf_fail_end if there are fewer. */
 wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what);
 
 /* Reads the length of a string and makes the string available without consuming it. */
 wb_status wb__gguf_take_length(wb__gguf_reader *reader, const char *what, size_t *len);
 
-/* Reports that the item at `at` exceeds the end of the file or the header limit. */
+/*
+ * Fails because an item exceeds the end of the file or the header limit. `at` is the offset of the
+ * item; `what` is as for wb__gguf_take_u32.
+ */
 wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *what);
 
 /*
@@ -120,7 +124,7 @@ wb_status wb__gguf_read_entries(wb__gguf_reader *reader);
 /* Reads an array, starting at its element type. The catalog owns *array. */
 wb_status wb__gguf_read_array(wb__gguf_reader *reader, wb__array **array);
 
-/* Reads the strings of an array whose count was already checked: gguf_strings.c. */
+/* gguf_strings.c: reads the strings of an array whose count was already checked. */
 wb_status wb__gguf_read_strings(wb__gguf_reader *reader, wb__array *array);
 
 /* Checks that n boolean bytes are all 0 or 1. */

@@ -1,14 +1,15 @@
 /*
- * Strings of an array: rewrites their lengths (model/metadata.h) and sets a mark for every
- * WB__STRING_STEP-th string.
+ * Reads the strings of an array: rewrites their lengths (model/metadata.h) and records the offset
+ * (mark) of every WB__STRING_STEP-th string.
  *
  * A vocabulary has hundreds of thousands of strings. Each can be found only from the length of the
- * previous one, so a sequential scan is limited by load latency. The scan therefore walks a block
- * of the array in LANES independent lanes. The start of each lane after the first is a guess: the
- * next position where eight bytes form a length below 256, which in a vocabulary is almost always a
- * real length. The guess was right if the previous lane ends exactly at this position; then the
- * previous lane is verified too. Lanes only read; lengths are rewritten after verification. After a
- * wrong guess the next REST_BYTES are scanned in one lane, so that a file crafted to make all
+ * previous one, so a sequential scan is limited by load latency. The scan therefore divides a block
+ * of the array into LANES lanes of about equal length, and advances by one string in each lane per
+ * iteration, so that the processor overlaps the loads. The start of each lane after the first is a
+ * guess: the next position where eight bytes form a length below 256, which in a vocabulary is
+ * almost always a real length. The guess is right if the previous lane, which starts at a verified
+ * position, ends exactly there. Lanes only read; lengths are rewritten after verification. After a
+ * wrong guess, the next REST_BYTES are scanned sequentially, so that a file crafted to make all
  * guesses wrong causes little extra work.
  */
 #include "formats/gguf/gguf_reader.h"
@@ -18,10 +19,11 @@
 #define GUESS_BYTES 128 /* maximum distance of a lane's start from its nominal position, in bytes */
 #define BLOCK_BYTES (LANES * LANE_BYTES)
 #define LANE_STRINGS ((LANE_BYTES + GUESS_BYTES) / WB__STRING_HEAD + 1)
-#define REST_BYTES (4 * BLOCK_BYTES) /* number of bytes scanned in one lane after a wrong guess */
+#define REST_BYTES (4 * BLOCK_BYTES) /* number of bytes scanned sequentially after a wrong guess */
 
 /*
- * A lane uses only the lower 16 bits of a length, so that it always advances by a bounded distance.
+ * A lane uses only the lower 16 bits of a length, so that a wrong length moves it by less than 64
+ * KiB + WB__STRING_HEAD. Positions of strings in a block are stored in 16 bits.
  */
 _Static_assert(BLOCK_BYTES + GUESS_BYTES <= UINT16_MAX, "places in a block have 16 bits");
 
@@ -47,7 +49,7 @@ static inline size_t after(const uint8_t *block, size_t at, bool big_endian)
     return at + WB__STRING_HEAD + len;
 }
 
-/* Guesses the start of each lane; returns false if no candidate was found. */
+/* Guesses the start of each lane. Returns false if a lane has no likely start. */
 static inline bool guess(lanes *l, const uint8_t *block, bool big_endian)
 {
     l->begin[0] = 0;
@@ -104,7 +106,7 @@ typedef struct progress {
     wb__gguf_reader *reader;
     uint32_t *marks;
     uint64_t done, count; /* number of strings read, and number in the array */
-    size_t resume;        /* offset from which lanes are used again */
+    size_t resume;        /* header offset from which lanes are used again after a wrong guess */
 } progress;
 
 static void set_marks(progress *to, size_t block_at, const uint16_t *at, size_t n)
@@ -188,8 +190,8 @@ static inline wb_status take_step(progress *to, bool big_endian)
 }
 
 /*
- * Returns true if lanes may be used: the remaining strings have at least the bytes that are
- * inspected.
+ * Returns true if lanes may be used: the remaining strings, of at least WB__GGUF_STRING_MIN bytes
+ * each, fill a block, and all bytes that lanes inspect are available.
  */
 static inline bool is_block_at_hand(const progress *to)
 {

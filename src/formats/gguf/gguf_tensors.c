@@ -3,7 +3,7 @@
 #include "formats/gguf/gguf_reader.h"
 #include "formats/gguf/gguf_types.h"
 
-#define DTYPE_END 96 /* wb_dtype numbers below this value are ggml's */
+#define DTYPE_END 96 /* wb_dtype numbers below this value are ggml's type numbers */
 
 typedef struct tensor_info {
     uint64_t shape[WB__GGUF_RANK_MAX]; /* innermost first, as in the file */
@@ -116,7 +116,7 @@ static wb_status read_type(wb__gguf_reader *reader, const wb__dtype **dtype)
                     wb__gguf_text(reader), WB__MSG_GGUF_UNKNOWN_TYPE, (unsigned long)number);
 }
 
-/* Converts to outermost first, the order used in the rest of the library. */
+/* Copies the shape with the outermost dimension first, the order in the rest of the library. */
 static void reverse(const tensor_info *info, uint64_t *shape)
 {
     for (uint32_t i = 0; i < info->rank; i++)
@@ -199,7 +199,10 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
                     WB__MSG_GGUF_TENSOR_TWICE);
 }
 
-/* Limits the declared count to the number of tensors that the remaining bytes can hold. */
+/*
+ * Reserves memory for the declared number of tensors, but not for more tensors than the remaining
+ * bytes can hold.
+ */
 static wb_status reserve(wb__gguf_reader *reader)
 {
     uint64_t left = wb__cursor_left(reader->cursor), names;
@@ -220,7 +223,7 @@ wb_status wb__gguf_read_tensors(wb__gguf_reader *reader)
         return status;
     file->header_end = wb__cursor_at(reader->cursor);
     file->alignment = (uint32_t)reader->alignment;
-    reader->cursor->kept[file->header_end] = 0; /* terminates a string at the very end */
+    reader->cursor->kept[file->header_end] = 0; /* ends a string that is the last item */
     return wb__catalog_end_file(reader->model, reader->context, repeated, reader);
 }
 

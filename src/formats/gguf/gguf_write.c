@@ -1,9 +1,10 @@
 /*
- * The GGUF writer: version 3, tensors in the given order, each padded to the alignment including
- * the last one, as in ggml (gguf_write_to_file).
+ * The GGUF writer. It writes version 3 with the tensors in the given order. Each tensor, including
+ * the last one, is padded to the alignment, as in ggml (gguf_write_to_file).
  *
- * The entry general.alignment is derived from `alignment`: it is written if the alignment is not
- * the default, and corrected if it is among the entries.
+ * The value of the entry general.alignment is wb__out_file.alignment. If the caller passes this
+ * entry with another value, the value is replaced. If the caller does not pass it, it is added
+ * unless the alignment is the default.
  */
 #include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
@@ -26,7 +27,7 @@ static void put_reversed(wb__buffer *out, const uint8_t *bytes, size_t n)
         at[i] = bytes[n - 1 - i];
 }
 
-/* Writes a number of n bytes, given in little-endian, in the byte order of the file. */
+/* Writes a number of n bytes in the byte order of the file. `bytes` are in little-endian order. */
 static void put_number(const gguf_writer *writer, const uint8_t *bytes, size_t n)
 {
     if (writer->swap)
@@ -58,8 +59,8 @@ static void put_string(const gguf_writer *writer, wb__str text)
 /* ---- entries ---- */
 
 /*
- * Writes a value in reversed byte order. Values are created by this library and thus valid; the
- * walk only locates their numbers. `left` is the number of remaining elements of each open array.
+ * Writes a value and reverses the byte order of each number in it. The value comes from this
+ * library, so it is not checked. `left` is the number of remaining elements of each open array.
  */
 static void put_swapped(const gguf_writer *writer, uint32_t tag, const uint8_t *p)
 {
@@ -155,7 +156,8 @@ static uint64_t entry_count(const wb__out_file *file)
 static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
 {
     /*
-     * One byte less than the specification permits: ggml stores a terminating NUL in its 64 bytes.
+     * The specification permits 64 bytes. The limit is one byte less, because ggml stores a
+     * terminating NUL in its 64 bytes.
      */
     if (tensor->name.len >= WB__GGUF_NAME_MAX ||
         (tensor->name.len != 0 && memchr(tensor->name.ptr, 0, tensor->name.len) != NULL))

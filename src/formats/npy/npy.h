@@ -7,7 +7,7 @@
  *   7       1      minor version: 0
  *   8       2      version 1: n, the length of the header, little-endian
  *   8       4      versions 2 and 3: n
- *   10, 12  n      the header: the text of a Python dict, padded with spaces and ended by a newline
+ *   10/12   n      the header: the text of a Python dict, padded with spaces and ended by a newline
  *   …       rest   the elements, without gaps
  *
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
@@ -24,14 +24,15 @@
 
 /* number of bytes needed to determine the header length */
 #define WB__NPY_PREFIX 12
-/* upper bound independent of the configured limits: the header must fit in the window */
+/* maximum header length even if a caller sets a higher limit: the header must fit in the cursor's
+ * window (WB__WINDOW_BYTES) */
 #define WB__NPY_HEADER_MAX ((uint32_t)128 << 10)
 
 typedef struct wb__npy {
     wb__context *context;
     wb__str name;     /* name of the array, for messages */
     uint64_t at;      /* start of the array in the file */
-    bool is_packed;   /* the array is compressed, so only its first byte has a file offset */
+    bool is_packed;   /* the array is compressed; errors are reported at its first byte */
     uint32_t version; /* major version */
     uint32_t text_at; /* start of the header text, relative to the magic number */
     uint32_t data_at; /* start of the elements, relative to the magic number */
@@ -45,8 +46,9 @@ typedef struct wb__npy {
 } wb__npy;
 
 /*
- * Parses the first bytes of an array: WB__NPY_PREFIX bytes, or `total` if the array is shorter.
- * Sets version, text_at and data_at. data_at is checked against `total` and the limits.
+ * Parses the start of an .npy file of `total` bytes. `bytes` has the first n bytes of the file; n
+ * must be the smaller of WB__NPY_PREFIX and `total`. Sets version, text_at and data_at, and checks
+ * data_at against `total` and the limits.
  */
 wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t total);
 
@@ -54,8 +56,9 @@ wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t to
 wb_status wb__npy_header(wb__npy *npy, const uint8_t *text);
 
 /*
- * Appends the array to the current file, with its elements at `begin`. The table must have reserved
- * space.
+ * Appends the array to the current file of `model`, with its elements at `begin`. The tensor table
+ * must have space for it. `where` is the offset of the array's entry in the directory of an
+ * archive, or 0. Sets big_endian and columns of `storing`; the caller sets its other members.
  */
 wb_status wb__npy_add(wb__npy *npy, wb__catalog *model, uint64_t begin, uint32_t where,
                       wb__storing *storing);
@@ -82,8 +85,8 @@ wb_status wb__npy_fail(wb__npy *npy, wb__finding_id id, uint64_t at, const char 
 wb_status wb__npy_literal(wb__npy *npy, const uint8_t *text);
 
 /*
- * npy_descr.c: writes the descr of a dtype that NumPy or MLX can read; returns false if there is
- * none.
+ * npy_descr.c: writes the descr of a dtype to `descr`. Returns false if neither NumPy nor MLX can
+ * read the dtype.
  */
 bool wb__npy_descr_of(int32_t dtype, char descr[4]);
 

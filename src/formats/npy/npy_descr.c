@@ -55,7 +55,7 @@ wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at)
     return wb__npy_fail(npy, WB__FINDING_NPY_DTYPE, at, meaning_of(kind));
 }
 
-/* F8_E5M2 is excluded: NumPy does not support `f1` and could not open the array. */
+/* F8_E5M2 is excluded: NumPy does not support `f1` and could not read the array. */
 bool wb__npy_descr_of(int32_t dtype, char descr[4])
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && dtype != WB_DTYPE_F8_E5M2; i++) {

@@ -72,7 +72,7 @@ static wb_status descr(literal *l)
     uint64_t at = l->npy->text_at + (uint64_t)(l->p - l->begin);
     if (l->p < l->end && (*l->p == '[' || *l->p == '(')) {
         size_t left = (size_t)(l->end - l->p);
-        bool objects = false; /* 'O' or '|O' as a complete string */
+        bool objects = false; /* the list of types contains 'O' or '|O', the type of objects */
         for (size_t i = 1; i + 1 < left && !objects; i++)
             objects = l->p[i] == 'O' && strchr("'\"|", l->p[i - 1]) != NULL &&
                       strchr("'\"", l->p[i + 1]) != NULL;

@@ -11,10 +11,13 @@ static int bid(const wb__head *head)
 static wb_status no_repeat(void *ctx, size_t first, size_t second)
 {
     (void)ctx, (void)first, (void)second;
-    return WB_OK; /* there is only one tensor */
+    return WB_OK; /* never called, because there is only one tensor */
 }
 
-/* np.save can append several arrays to a file, of which NumPy reads only the first. */
+/*
+ * Bytes after the array cause only a warning: np.save can append several arrays to a file, of which
+ * NumPy reads only the first.
+ */
 static wb_status check_extent(wb__npy *npy, uint64_t file_bytes)
 {
     uint64_t left = file_bytes - npy->data_at;

@@ -1,7 +1,7 @@
 /*
- * Writes the header of an array, byte for byte as NumPy does (numpy.lib.format, version 1.0):
- * spaces that allow the first dimension to grow to 21 digits, then 1 to 64 spaces up to a multiple
- * of 64 bytes, then a newline.
+ * Writes the header of an array, byte for byte as NumPy does (numpy.lib.format, version 1.0). After
+ * the dict, there are spaces that allow the first dimension to grow to 21 digits, then 1 to 64
+ * spaces up to a multiple of 64 bytes, then a newline.
  */
 #include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
@@ -46,7 +46,7 @@ static void put_dict(wb__buffer *out, const wb__out_tensor *tensor, const char *
     }
     wb__buffer_text(out, tensor->rank == 1 ? ",), }" : "), }");
     if (tensor->rank != 0)
-        wb__buffer_fill(out, ' ', GROWTH - first); /* no underflow: at most 19 digits, see check */
+        wb__buffer_fill(out, ' ', GROWTH - first); /* no underflow: check() allows 19 digits */
 }
 
 wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__out_tensor *tensor,

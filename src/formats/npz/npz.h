@@ -1,40 +1,68 @@
 /*
- * formats/npz: arrays in a zip archive, as written by numpy.savez and MLX: one member NAME.npy per
- * array.
+ * formats/npz: arrays in a zip archive, as written by numpy.savez and MLX. The archive has one
+ * member NAME.npy per array. These are its parts, in file order:
  *
- *   end of the directory, at the end of the file          directory entry, one per member
- *    0   4  PK\5\6                                         0   4  PK\1\2
- *    4   2  number of this disk: 0                         4   4  versions, ignored
- *    6   2  disk of the directory: 0                       8   2  flags
- *    8   2  entries on this disk                           10  2  method: 0 stored, 8 deflated
- *    10  2  entries                                        12  4  time, ignored
- *    12  4  bytes of the directory                         16  4  CRC-32 of the unpacked bytes
- *    16  4  offset of the directory                        20  4  packed bytes
- *    20  2  n, bytes of the comment                        24  4  unpacked bytes
- *    22  n  comment, up to the end of the file             28  2  n, bytes of the name
- *                                                          30  2  m, bytes of extra fields
- *   zip64 locator before it, beyond 4 GiB                  32  2  k, bytes of the comment
- *    0   4  PK\6\7                                         34  2  disk: 0
- *    4   4  disk: 0                                        36  6  attributes, ignored
- *    8   8  offset of the zip64 end                        42  4  offset of the local header
- *    16  4  disks: 1                                       46  n  name; then m and k bytes
- *   zip64 end, before the locator
- *    0   4  PK\6\6                                        local header, before the member's bytes
- *    4   8  bytes that follow: 44                          0   4  PK\3\4
- *    12  4  versions, ignored                              4   2  version, ignored
- *    16  8  disks: 0, 0                                    6   20 flags to unpacked bytes, as above
- *    24  8  entries on this disk                           26  2  n, bytes of the name
- *    32  8  entries                                        28  2  m, bytes of extra fields
- *    40  8  bytes of the directory                         30  n  name; then m bytes
- *    48  8  offset of the directory
+ *   offset  bytes  local header, before the data of each member
+ *   0       4      PK\3\4
+ *   4       2      version, ignored
+ *   6       20     flags to unpacked size, as at offset 8 of the directory entry
+ *   26      2      n, length of the name
+ *   28      2      m, length of the extra fields
+ *   30      n      name
+ *   30 + n  m      extra fields
+ *
+ *   offset  bytes  directory entry, one per member
+ *   0       4      PK\1\2
+ *   4       4      versions, ignored
+ *   8       2      flags
+ *   10      2      method: 0 stored, 8 deflated
+ *   12      4      time, ignored
+ *   16      4      CRC-32 of the unpacked data
+ *   20      4      packed size in bytes
+ *   24      4      unpacked size in bytes
+ *   28      2      n, length of the name
+ *   30      2      m, length of the extra fields
+ *   32      2      k, length of the comment
+ *   34      2      disk: 0
+ *   36      6      attributes, ignored
+ *   42      4      offset of the local header
+ *   46      n      name, then m bytes of extra fields and k bytes of comment
+ *
+ *   offset  bytes  zip64 end record, only in large archives
+ *   0       4      PK\6\6
+ *   4       8      number of bytes that follow: 44
+ *   12      4      versions, ignored
+ *   16      4      number of this disk: 0
+ *   20      4      disk of the directory: 0
+ *   24      8      number of entries on this disk
+ *   32      8      number of entries
+ *   40      8      size of the directory in bytes
+ *   48      8      offset of the directory
+ *
+ *   offset  bytes  zip64 locator, only after a zip64 end record
+ *   0       4      PK\6\7
+ *   4       4      disk: 0
+ *   8       8      offset of the zip64 end record
+ *   16      4      number of disks: 1
+ *
+ *   offset  bytes  end record, at the end of the file
+ *   0       4      PK\5\6
+ *   4       2      number of this disk: 0
+ *   6       2      disk of the directory: 0
+ *   8       2      number of entries on this disk
+ *   10      2      number of entries
+ *   12      4      size of the directory in bytes
+ *   16      4      offset of the directory
+ *   20      2      n, length of the comment
+ *   22      n      comment
  *
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT. If these parts contradict each
- * other, programs differ in which part they trust; such archives are used to show one content to a
+ * other, programs differ in which part they trust. An archive can thus show one content to a
  * scanner and another to a loader. Therefore all parts must agree; docs/format/npy.md lists the
  * rules.
  *
- * npz_end.c finds the directory, npz_entry.c reads an entry, npz_member.c compares it with the
- * local header and reads the array's header, npz_extents.c checks that no members overlap;
+ * npz_end.c finds the directory. npz_entry.c reads an entry. npz_member.c compares the entry with
+ * the local header and reads the array's header. npz_extents.c checks that members do not overlap.
  * npz_write.c writes archives.
  */
 #ifndef WB_FORMATS_NPZ_NPZ_H
@@ -88,7 +116,7 @@ typedef struct wb__npz {
     uint64_t left_out; /* number of members that are not arrays */
 } wb__npz;
 
-/* npz_end.c: sets directory_at, directory_bytes and count. */
+/* npz_end.c: finds the directory; sets directory_at, directory_bytes and count. */
 wb_status wb__npz_find(wb__npz *npz);
 
 /* npz_entry.c: reads the entry at *at in the directory, and advances *at to the next. */

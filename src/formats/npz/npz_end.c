@@ -5,7 +5,7 @@
 #define COMMENT_MAX 65535
 #define LOCATOR 20
 #define END64 56
-/* maximum distance of all these records from the end of the file */
+/* maximum total size of these records, which are the last bytes of the file */
 #define TAIL (END + COMMENT_MAX + LOCATOR + END64)
 
 static bool is(const uint8_t *bytes, char third, char fourth)
@@ -19,7 +19,10 @@ static wb_status fail(const wb__npz *npz, wb__finding_id id, uint64_t at, const 
     return wb__npz_fail(npz, id, at, WB__STR(""), what);
 }
 
-/* Finds the end record in the tail. Two valid end records would describe two different archives. */
+/*
+ * Finds the end record in the last n bytes of the file. Fails if there are two, because they would
+ * describe two different archives.
+ */
 static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, size_t *out)
 {
     uint64_t tail_at = npz->bytes->count - n;
@@ -35,7 +38,10 @@ static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, siz
     return found ? WB_OK : fail(npz, WB__FINDING_NPZ_END, npz->bytes->count, WB__MSG_NPZ_NO_END);
 }
 
-/* Reads the zip64 end. Its locator directly precedes the end record; both records must agree. */
+/*
+ * Reads the zip64 end record. Its locator directly precedes the end record at tail + end. The two
+ * end records must agree.
+ */
 static wb_status read_end64(wb__npz *npz, const uint8_t *tail, size_t end)
 {
     uint64_t tail_at = npz->bytes->count - (npz->bytes->count < TAIL ? npz->bytes->count : TAIL);

@@ -33,7 +33,7 @@ size_t wb__npz_zip64(const uint8_t *extra, size_t n, uint64_t *values, size_t co
         extra += len;
         n -= len;
     }
-    /* the rest is too short for a field; programs that align data add such padding */
+    /* The rest is too short for a field. It may be zeros, which programs add to align data. */
     for (; n > 0; n--) {
         if (*extra++ != 0)
             return SIZE_MAX;
@@ -71,7 +71,8 @@ static wb_status check_flags(const wb__npz *npz, const wb__npz_member *member)
 }
 
 /*
- * Sizes and offset beyond 32 bits are stored in a zip64 field, in this order, without other values.
+ * Values that do not fit in 32 bits are stored in a zip64 field, in the order of `fields`. It must
+ * not contain values that do fit.
  */
 static wb_status read_wide(const wb__npz *npz, wb__npz_member *member, const uint8_t *extra,
                            size_t n)

@@ -1,11 +1,12 @@
 /*
- * Members that share bytes allow a small archive to unpack to a huge size (David Fifield, "A better
- * zip bomb", 2019), and cause programs to see different members.
+ * Checks that members do not overlap. Members that share bytes allow a small archive to unpack to a
+ * huge size (David Fifield, "A better zip bomb", 2019), and cause programs to see different
+ * members.
  */
 #include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
-/* Restores the heap order (latest start first) by moving item `i` of n down. */
+/* Restores the heap order (largest start offset first) by moving item `i` of n down. */
 static void sift(wb__npz_extent *heap, size_t i, size_t n)
 {
     for (;;) {

@@ -10,8 +10,9 @@ static wb_status fail(const wb__npz *npz, const wb__npz_member *member, wb__find
 }
 
 /*
- * Makes the n bytes at `at` available and reads ahead up to the directory. Bytes that are already
- * in the buffer are not read again. The caller guarantees that the file contains the n bytes.
+ * Makes the n bytes at file offset `at` available. If n is less than PIECE, reads up to PIECE bytes
+ * ahead, but not beyond the start of the directory. Bytes that are already in the buffer are not
+ * read again. The caller guarantees that the file contains the n bytes.
  */
 static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **bytes)
 {
@@ -39,7 +40,10 @@ static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **byte
 
 /* ---- the local header ---- */
 
-/* With a data descriptor, sizes and checksum in the local header may be zero. */
+/*
+ * Returns true if a size or checksum in the local header equals the one in the directory entry. It
+ * may also be zero if a data descriptor follows the member.
+ */
 static bool agrees(const wb__npz_member *member, uint64_t local, uint64_t said)
 {
     return local == said || (local == 0 && (member->flags & WB__ZIP_DESCRIPTOR) != 0);
@@ -52,7 +56,7 @@ static bool is_same(const wb__npz_member *member, const uint8_t *p, size_t extra
     size_t found = wb__npz_zip64(p + WB__ZIP_LOCAL + member->name.len, extra, wide, 2);
     if (found == SIZE_MAX || found == 1)
         return false;
-    /* both values must be present; they apply where the 32-bit fields are UINT32_MAX */
+    /* A zip64 field must contain both sizes. A size applies if the 32-bit field is UINT32_MAX. */
     if (found == 2) {
         if (bytes != UINT32_MAX && !agrees(member, bytes, wide[0]))
             return false;
@@ -90,7 +94,7 @@ static wb_status read_local(wb__npz *npz, const wb__npz_member *member, uint64_t
     return WB_OK;
 }
 
-/* Checks the data descriptor: with or without PK\7\8 in front, with 4-byte or 8-byte sizes. */
+/* Checks the data descriptor. It may start with PK\7\8 and may have sizes of 4 or 8 bytes. */
 static wb_status check_descriptor(wb__npz *npz, const wb__npz_member *member, uint64_t at,
                                   uint64_t *end)
 {
@@ -128,7 +132,7 @@ static wb_status check_descriptor(wb__npz *npz, const wb__npz_member *member, ui
 
 /* ---- the array ---- */
 
-/* Decompresses the first n bytes of an array; the bytes before step->out are already done. */
+/* Decompresses an array up to byte n. The bytes before step->out are already decompressed. */
 static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_step *step,
                         uint64_t *in_at, size_t n)
 {
@@ -138,7 +142,7 @@ static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_
     if (!wb__grow(&npz->context->allocator, (void **)&npz->unpacked, &npz->unpacked_capacity, 1, n,
                   SIZE_MAX))
         return wb__fail_memory(npz->context);
-    step->out = done > 0 ? npz->unpacked + done : npz->unpacked; /* NULL if n is 0 */
+    step->out = done > 0 ? npz->unpacked + done : npz->unpacked; /* `unpacked` may be NULL */
     step->out_bytes = n - done;
     while (step->out_bytes > 0) {
         if (step->in_bytes == 0 && *in_at < in_end) {

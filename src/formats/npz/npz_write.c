@@ -1,9 +1,10 @@
 /*
- * Writes an archive byte for byte as numpy.savez does (NumPy 2, Python's zipfile): stored members
- * in the given order, local headers with a zip64 field, the earliest zip time stamp.
+ * Writes an archive byte for byte as numpy.savez does (NumPy 2, Python's zipfile): uncompressed
+ * members in the given order, local headers with a zip64 field, the earliest zip time stamp.
  *
- * Checksums precede the data they cover, so in a file the headers are written last. In a stream the
- * checksums follow the data in data descriptors, as in zipfile.
+ * A local header contains the checksum of the data that follows it. In a file, the local headers
+ * are therefore written last. In a stream, data descriptors after the data contain the checksums,
+ * as in zipfile.
  */
 #include "core/crc32.h"
 #include "formats/formats_messages.h"
@@ -14,7 +15,7 @@
 #define DATE 33          /* 1 January 1980 */
 #define PERMISSIONS 0600 /* file permissions of a member */
 #define FLAG_UTF8 0x0800u
-#define NARROW_MAX INT32_MAX /* zipfile uses zip64 for larger values */
+#define NARROW_MAX INT32_MAX /* zipfile uses zip64 for larger sizes and offsets */
 #define ENTRIES_MAX UINT16_MAX
 #define DESCRIPTOR 24
 
@@ -54,8 +55,8 @@ static wb_status fail(const archive *a, wb_status status, wb__finding_id id, wb_
 }
 
 /*
- * Checks a tensor name. NumPy first looks for a member with exactly the requested name, and then
- * for NAME.npy.
+ * Checks a tensor name. Names that end in .npy are ambiguous: for the name "x.npy", NumPy first
+ * looks for the member x.npy, which contains the array "x", and then for x.npy.npy.
  */
 static wb_status check_name(const archive *a, wb__str name)
 {

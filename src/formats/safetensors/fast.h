@@ -4,11 +4,11 @@
  *     "layers.0.mlp.up_proj.weight":{"dtype":"BF16","shape":[1408,2048],"data_offsets":[0,5767168]}
  *      `--------- name ----------' `-------------------- middle --------------------' begin, end
  *
- * A header of 12 MB contains 92,160 members, so the cost per member determines how long opening a
- * large model takes. Three observations make parsing fast:
+ * The header of a large model may have 92,160 members in 12 MB, so the cost per member determines
+ * how long opening the model takes. Three observations make parsing fast:
  *
- * - A name ends at the first quote. Without special bytes before the quote, the name is copied and
- * hashed unchanged.
+ * - A name ends at the first quote. If no special byte (backslash, control character, non-ASCII
+ * byte) precedes the quote, the name is copied and hashed unchanged.
  *
  * - The middle is the same text for all tensors with equal dtype and shape. A few middles are
  * cached, and one comparison replaces parsing a dozen tokens.
@@ -19,23 +19,23 @@
  * Nearly every step is thus a guess confirmed by a comparison. The position of the next member
  * depends only on the length of this name, so the processor executes several members in parallel.
  *
- * Any deviation (an escape, a space, a non-ASCII byte, another order of fields, a wrong size) ends
- * the run before that member, and safetensors_decode.c parses the member. This code therefore
- * accepts only what safetensors_decode.c accepts, with the same result, and reports no errors; a
- * differential fuzzer verifies this.
+ * The fast parser stops before a member that deviates from this notation (an escape, a space, a
+ * non-ASCII byte, another order of fields) or has a wrong size. safetensors_decode.c then parses
+ * the member. This code therefore accepts only what safetensors_decode.c accepts, with the same
+ * result, and reports no errors; a differential fuzzer verifies this.
  *
  * The file is included once per instruction set, with these definitions:
  *     FAST_FUNCTION  attributes of its functions, in front of `static inline`
  *     FAST_NAME      name of the generated function
- *     name_length(p, &last)        number of bytes before the first special byte, at most 255;
- *                                  256 if there are more
+ *     name_length(p, &last)        number of bytes before the first quote or special byte, at most
+ *                                  255; 256 if there are more
  *     same_text(p, text, len)      true if len <= WB__ST_MIDDLE_MAX bytes are equal
  *     copy_name(to, p, len)        may write WB__NAMES_SLACK extra bytes
  *     hash_name(hasher, p, len)    equals hasher->hash
  *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without
  *                                  leading zeros, else 0; `guess` is the expected number of
  *                                  digits, 0 if unknown
- * Each may read up to 320 bytes after p; WB__ST_FAST_MARGIN provides for that.
+ * Each may read up to 320 bytes after p; WB__ST_FAST_MARGIN ensures that they are available.
  */
 
 /* Matches a literal at *p and advances *p past the literal. */
@@ -122,9 +122,10 @@ FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
 }
 
 /*
- * Parses members from *key on and sets *key to the first member that deviates. If only its middle
- * is not cached, *unknown points to the middle. Returns the end of the last parsed member. Calls no
- * functions and is not inlined, so that the constants of the vector code stay in registers.
+ * Parses members from *key on and sets *key to the first member that it does not parse. If the
+ * reason is that the middle of this member is not cached, sets *unknown to the middle; otherwise to
+ * NULL. Returns the end of the last parsed member. Calls no functions and is not inlined, so that
+ * the constants of the vector code stay in registers.
  */
 FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reader,
                                                             const uint8_t **key, const uint8_t *end,
@@ -139,7 +140,7 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
     uint64_t expected = reader->expected;
     bool irregular = false;
     name_lengths lengths = {{0, 0}, {0, 0}};
-    /* the text of `expected` at its last occurrence in the header */
+    /* the digits of `expected` in the header: the end of the previous tensor */
     const uint8_t *expected_text = p;
     unsigned expected_digits = 0; /* 0: unknown */
 

@@ -52,15 +52,15 @@ static inline uint32_t hash_name(const wb__name_hasher *hasher, const uint8_t *n
     return hasher->hash(hasher, (const char *)name, len);
 }
 
-/* Digits are 0x30 to 0x39: bytes whose upper half is 3, before and after adding 6. */
+/* Digits are 0x30 to 0x39: their upper four bits are 3 both before and after adding 6. */
 static inline bool eight_digits(uint64_t word)
 {
     return (word & ONES * 0xF0) == ONES * 0x30 && ((word + ONES * 6) & ONES * 0xF0) == ONES * 0x30;
 }
 
 /*
- * Returns the value of eight digits; the first digit is in the lowest byte. Combines digits to
- * pairs, pairs to groups of four, and these to the result.
+ * Returns the value of eight digits; the first digit is in the lowest byte. Combines two digits
+ * each to numbers below 100, two of these to numbers below 10^4, and these two to the result.
  */
 static inline uint64_t eight_digits_value(uint64_t word)
 {

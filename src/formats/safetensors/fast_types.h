@@ -11,8 +11,8 @@
 #endif
 
 /*
- * The last two distinct name lengths, each with the mask of all bits up to and including the first
- * special byte.
+ * The last two distinct name lengths. up_to_first is the mask of all bits up to and including that
+ * of the first quote or special byte (fast.h).
  */
 typedef struct name_lengths {
     uint64_t up_to_first[2];

@@ -1,10 +1,10 @@
 /*
- * Parses the header token by token. This parser defines which headers are accepted (steps 4 and 5
- * of the rules).
+ * Parses the header token by token. This parser defines which headers are accepted (rules 4 to 7 in
+ * docs/format/safetensors.md).
  *
- * The official library checks the whole header for UTF-8 before it parses JSON. This parser checks
- * UTF-8 while parsing. To report the same cause, it searches the rest of the header for invalid
- * UTF-8 after an error.
+ * The official library checks that the whole header is UTF-8 before it parses JSON. This parser
+ * checks UTF-8 while parsing. To report the same error, it searches the rest of the header for
+ * invalid UTF-8 after any other error.
  */
 #include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
@@ -23,7 +23,7 @@ static uint64_t find_bad_utf8(wb__cursor *cursor)
         size_t at_hand = wb__cursor_at_hand(cursor);
         size_t valid = wb__utf8_valid_prefix(cursor->p, at_hand);
         cursor->p += valid;
-        /* The rest may be a sequence that is cut only by the end of the window. */
+        /* The rest may be the start of a valid sequence that continues after the window. */
         size_t left = at_hand - valid;
         if (left >= 4)
             return wb__cursor_at(cursor);
@@ -40,7 +40,7 @@ static wb_status fail_utf8(wb__st_reader *reader, uint64_t at)
                     WB__MSG_ST_UTF8);
 }
 
-/* Replaces a JSON error by a UTF-8 error if the rest of the header has invalid UTF-8. */
+/* Replaces an error by a UTF-8 error if the rest of the header has invalid UTF-8. */
 static wb_status or_bad_utf8(wb__st_reader *reader, wb_status status)
 {
     if (status != WB_ERROR_FORMAT)
@@ -96,7 +96,10 @@ static wb_status name_dtype(wb__st_reader *reader, tensor_entry *entry)
                     entry->name, WB__MSG_ST_UNKNOWN_DTYPE, shown);
 }
 
-/* Parses a string; in compatible mode also {string: null}, which the official library accepts. */
+/*
+ * Parses the value of "dtype": a string or, in compatible mode, {string: null}, which the official
+ * library accepts.
+ */
 static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
 {
     wb__json *json = &reader->json;
@@ -236,9 +239,9 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 }
 
 /*
- * Reserves more memory if necessary: entries written as arrays can be more numerous than the
- * initial reservation. The fast parser requires space for as many minimum-length entries as the
- * rest of the header can contain.
+ * Reserves more memory if necessary. The initial reservation assumes entries that are objects;
+ * entries that are arrays are shorter, so there can be more of them. The fast parser requires space
+ * for as many minimum-length entries as the rest of the header can contain.
  */
 static wb_status make_room(wb__st_reader *reader)
 {
@@ -348,8 +351,8 @@ static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
 }
 
 /*
- * Parses the last members, after which fewer bytes are available than the fast parser may read.
- * Uses a copy padded with zeros, which no member can contain.
+ * Runs the fast parser on a copy of the last members, because it may read beyond the end of the
+ * header. The copy is padded with zeros, which no member can contain.
  */
 static void take_last(wb__st_reader *reader)
 {

@@ -1,8 +1,9 @@
 #include "formats/safetensors/safetensors_reader.h"
 
 /*
- * Sorted like the official library's enum, which determines the order of tensors in its writer. A
- * header can use a different dtype for every tensor, so comparing the lengths first matters.
+ * Sorted like the official library's enum, which determines the order of tensors in its writer. The
+ * names are stored with their lengths for a fast comparison, because a header can use a different
+ * dtype for every tensor.
  */
 #define ROW(name) {{#name, sizeof #name - 1}, WB_DTYPE_##name}
 

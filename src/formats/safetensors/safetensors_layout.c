@@ -1,17 +1,19 @@
 /*
  * Verifies that the tensors cover the data exactly: sorted by offset, each starts where the
  * previous one ends, the first starts at 0 and the last ends at the end of the file. These are
- * steps 6 and 7 of the rules in docs/format/safetensors.md; the first violation in that order is
- * reported.
+ * rules 8 to 12 in docs/format/safetensors.md; the first violation in that order is reported.
  *
- * Files of common writers are already sorted, which the decoder has detected. For all others the
- * tensors are sorted here.
+ * If the decoder found that the tensors are already sorted and without faults, as in files of
+ * common writers, only rule 12 is left to check. Otherwise the tensors are sorted here.
  */
 #include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
 #include "model/file_order.h"
 
-/* For a kind with a fault, kind.bytes may wrap around; the sum in wb__tensor_end reverses that. */
+/*
+ * For a kind with a fault, kind.bytes is end - begin modulo 2^64. wb__tensor_end adds it to begin
+ * and thus returns the stored end, even if that is before begin.
+ */
 static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t expected)
 {
     wb__context *context = reader->context;
@@ -46,7 +48,7 @@ static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t exp
                     end - begin);
 }
 
-/* Step 6. Sets *data_bytes to the end of the last tensor. */
+/* Checks rules 8 to 11. Sets *data_bytes to the end of the last tensor. */
 static wb_status check_places(wb__st_reader *reader, const wb__order *order, uint64_t *data_bytes)
 {
     *data_bytes = 0;

@@ -17,7 +17,10 @@ static int bid(const wb__head *head)
     return header >> 40 == 0 ? 50 : 0;
 }
 
-/* Steps 1 to 3 of the rules: checks the header length against the limit, then against the file. */
+/*
+ * Checks rules 1 to 3 in docs/format/safetensors.md: the header length against the limit, then
+ * against the length of the file.
+ */
 static wb_status peek(wb__context *context, wb__cursor *cursor)
 {
     const wb__str none = WB__STR("");
@@ -99,7 +102,7 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     reader.fast = fast;
     reader.last_middle = reader.next_middle = 0;
     for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
-        /* a single NUL byte never matches, because every middle starts with a quote */
+        /* A single NUL marks an unused entry. It never matches, as a middle starts with a quote. */
         reader.middles[i].len = 1;
         reader.middles[i].text[0] = '\0';
     }

@@ -10,8 +10,9 @@
  *    name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, …}
  *
  * The rules and their order are those of the official library (safetensors 0.8.0,
- * https://github.com/huggingface/safetensors); docs/format/safetensors.md lists all. What this
- * library accepts against the specification is accepted here only in compatible mode.
+ * https://github.com/huggingface/safetensors); docs/format/safetensors.md lists all. If the
+ * official library accepts a violation of its specification, this reader accepts it only in
+ * compatible mode.
  *
  * safetensors_read.c reads the header length and controls the steps. safetensors_decode.c parses
  * any valid header with the JSON parser. fast.h parses only members in the notation of common
@@ -26,14 +27,17 @@
 #include "json/json.h"
 
 #define WB__ST_LENGTH_BYTES 8
-/* upper bound independent of the configured limits: header offsets have 32 bits */
+/* maximum header length even if a caller sets a higher limit: header offsets have 32 bits */
 #define WB__ST_HEADER_MAX UINT32_MAX
 
 /* Minimum length of a tensor's entry, including the comma, in strict and in compatible mode. */
 #define WB__ST_ENTRY_MIN (sizeof "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}")
 #define WB__ST_ENTRY_MIN_COMPATIBLE (sizeof "\"\":[\"U8\",[],[0,0]]")
 
-/* Text between a name and the first data offset; identical for all tensors of one kind. */
+/*
+ * A middle is the text between a name and the first data offset. It is identical for all tensors
+ * with the same dtype and shape.
+ */
 #define WB__ST_MIDDLE_MAX 128
 
 typedef struct wb__st_middle {
@@ -52,8 +56,9 @@ typedef struct wb__st_reader wb__st_reader;
 #define WB__ST_FAST_MARGIN 512
 
 /*
- * Parses members from p on, the quote of a key, and appends their tensors. Returns the end of the
- * last parsed member (p if none). `where` is the offset of p in the header.
+ * Parses members and appends their tensors. p is the opening quote of the first member's key.
+ * Returns the end of the last parsed member, or p if there is none. `where` is the offset of p in
+ * the header.
  */
 typedef const uint8_t *wb__st_fast(wb__st_reader *reader, const uint8_t *p, const uint8_t *end,
                                    uint32_t where);
@@ -70,19 +75,20 @@ struct wb__st_reader {
     size_t shape_capacity;
     bool has_metadata;
 
-    uint64_t expected; /* offset of the next tensor if the layout is regular */
-    bool irregular;    /* a tensor had a different offset, or its kind has a fault */
+    uint64_t expected; /* end of the previous tensor */
+    bool irregular;    /* a tensor does not start at `expected`, or its kind has a fault */
 
     wb__st_fast *fast; /* NULL: none */
     wb__st_middle middles[WB__ST_MIDDLES];
-    unsigned last_middle; /* index of the last match */
-    unsigned next_middle; /* index to replace next */
+    unsigned last_middle; /* index of the middle that matched last */
+    unsigned next_middle; /* index of the middle to replace next */
 };
 
 /*
- * Reads a file like wb__format_safetensors.read, using the given fast parser. NULL uses only the
- * JSON parser, which is the reference. The vector versions hash like wb__name_hash_aes: the model
- * must have been initialized with that processor feature.
+ * Reads a file like wb__format_safetensors.read, using the given fast parser. If `fast` is NULL,
+ * only the JSON parser is used, which is the reference. The vector versions compute the hash of
+ * wb__name_hash_aes, so `model` must have been initialized with the processor features that select
+ * this hash.
  */
 wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
                       wb__st_fast *fast);
@@ -96,10 +102,10 @@ wb_status wb__st_decode(wb__st_reader *reader);
 /* Checks the positions of the tensors relative to each other and to the file. */
 wb_status wb__st_verify_layout(wb__st_reader *reader);
 
-/* Returns the dtype with this name in the format, or NULL. */
+/* Returns the dtype with this safetensors name, or NULL. */
 const wb__dtype *wb__st_dtype(wb__str name);
 
-/* Returns the position in the official library's enum, -1 for an unsupported dtype. */
+/* Returns the position of a dtype in the official library's enum; -1 for an unsupported dtype. */
 int wb__st_dtype_rank(int32_t dtype);
 
 /* safetensors_write.c */

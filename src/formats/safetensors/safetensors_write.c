@@ -4,8 +4,8 @@
  * in the order "dtype", "shape", "data_offsets"; padded with spaces to a multiple of eight bytes or
  * of the requested alignment.
  *
- * The format permits no gaps. If tensors need additional alignment, the space between them is
- * filled by byte tensors named "__padding__.N".
+ * The format permits no gaps. If tensors must be aligned, the space between them is filled by
+ * padding tensors of bytes, named "__padding__.N".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "model/padding_tensor.h"
 #include "weighbridge/dtypes.h"
 
-/* Escapes like serde_json: bytes above 0x7E are written unchanged. */
+/* Writes a string with the escapes of serde_json; bytes above 0x7E are written unchanged. */
 static void put_string(wb__buffer *out, wb__str text)
 {
     static const char hex[] = "0123456789abcdef";

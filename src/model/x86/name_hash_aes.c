@@ -4,10 +4,8 @@
 
 #define TARGET __attribute__((target("aes,sse4.1")))
 
-/*
- * Shuffle controls: the one at offset 16 - n moves bytes 16 - n to 15 to the start and zeroes the
- * rest.
- */
+/* Masks for _mm_shuffle_epi8. The mask at offset 16 - n moves bytes 16 - n to 15 to the start and
+ * zeroes the rest. */
 static const uint8_t move_down[32] = {
     0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
@@ -16,8 +14,8 @@ static const uint8_t move_down[32] = {
 TARGET static __m128i load_short(const char *name, size_t n)
 {
     const uint8_t *p = (const uint8_t *)name;
-    /* The first and last 8 bytes overlap by 16 - n bytes, which the shift removes from the last. It
-     * is done in two steps because shifting by 64 is undefined. */
+    /* The first and last 8 bytes overlap by 16 - n bytes, which the shift removes from the last.
+     * The shift has two steps because shifting by 64 is undefined. */
     if (n >= 8)
         return _mm_set_epi64x((long long)(wb__load_le64(p + n - 8) >> 8 >> 8 * (15 - n)),
                               (long long)wb__load_le64(p));

@@ -71,8 +71,8 @@ static inline uint32_t e_where_equal(eight x, eight y)
 }
 
 /*
- * Converts values out of range and NaN to INT32_MIN, as on x86. FCVTZS gives the greatest integer,
- * or 0 for NaN.
+ * Truncates. NaN and values out of range become INT32_MIN, as on x86. FCVTZS alone would give 0 for
+ * NaN and INT32_MAX for large values.
  */
 static inline int32x4_t truncate_4(float32x4_t v)
 {

@@ -24,15 +24,15 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/lanes/encode_blocks.h"
 
-/* Returns all bits set where x is not less than `than`, or x is NaN. */
+/* Returns lanes with all bits set where x >= `than` or x is NaN, and with no bits set elsewhere. */
 static inline uint32x4_t not_less(float32x4_t x, float32x4_t than)
 {
     return vmvnq_u32(vcltq_f32(x, than));
 }
 
 /*
- * Binary search for the nearest level of IQ4. Returns the upper three of the four bits of its
- * index; *last is a mask that gives the lowest bit.
+ * Finds the level of IQ4 nearest to x by binary search (see lanes/encode_iq4.h). Returns the upper
+ * three of the four bits of its index. A lane of the mask *last is set if the lowest bit is 1.
  */
 static inline uint32x4_t iq4_halving(float32x4_t x, uint32x4_t *last)
 {

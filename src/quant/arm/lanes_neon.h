@@ -59,7 +59,7 @@ static inline lanes f_div(lanes x, lanes y)
 
 static inline float32x4_t roughly_1_over_4(float32x4_t v)
 {
-    float32x4_t estimate = vrecpeq_f32(v); /* error 2^-8; each Newton step squares it */
+    float32x4_t estimate = vrecpeq_f32(v); /* relative error 2^-8; each Newton step squares it */
     return vmulq_f32(estimate, vrecpsq_f32(v, estimate));
 }
 
@@ -144,7 +144,7 @@ static inline float32x4_t quant_4(float32x4_t v, int low, int high)
 {
     const float32x4_t magic = vdupq_n_f32(12582912.0f);
     uint32x4_t bits = vreinterpretq_u32_f32(vaddq_f32(v, magic));
-    /* Combine the mantissa with the exponent of 2^23. */
+    /* Set the exponent to that of 2^23, so that any v gives the integer of wb__round_even. */
     bits = vbslq_u32(vdupq_n_u32(0x7FFFFF), bits, vdupq_n_u32(0x4B000000));
     int32x4_t i = vmaxq_s32(vreinterpretq_s32_u32(bits), vdupq_n_s32(0x4B400000 + low));
     i = vminq_s32(i, vdupq_n_s32(0x4B400000 + high));

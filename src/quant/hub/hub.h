@@ -1,6 +1,7 @@
 /*
  * quant/hub: encodings of Hugging Face models that store a weight in several tensors. Decoding
- * only.
+ * only. A weight has `out` rows (outputs) of `in` columns (inputs); `group` is the number of inputs
+ * that share a scale.
  *
  *     fp8_block   weight FP8 [out, in], weight_scale_inv [out / 128, in / 128] rounded up
  *     awq         qweight I32 [in, out / 8], qzeros I32 [in / group, out / 8],
@@ -9,10 +10,10 @@
  *                 scales [in / group, out], g_idx I32 [in]
  *
  * (NVFP4 of compressed-tensors and ModelOpt has the layout of MLX: see quant/mlx.) All decoders
- * return the weight as binary32 [out, in]; awq and gptq store it transposed. The product of a 5-bit
- * integer and a binary16 or bfloat16 scale is exact; the product of FP8 and its scale is rounded
- * once. Rounding the result to the dtype of the scales gives the values that AutoAWQ and AutoGPTQ
- * compute.
+ * return the weight as binary32 [out, in]; awq and gptq store it transposed. For awq and gptq, the
+ * product of a 5-bit integer (code - zero-point) and a binary16 or bfloat16 scale is exact.
+ * Rounding it to the dtype of the scales gives the values that AutoAWQ and AutoGPTQ compute. For
+ * fp8_block, the product of the FP8 value and its scale is rounded once.
  *
  * Buffers need no alignment and are little-endian. No function here allocates memory.
  */
@@ -56,8 +57,8 @@ typedef struct wb__int4 {
 } wb__int4;
 
 /*
- * Decodes `rows` of the `out` rows, starting with row `first`. Both must be multiples of 8.
- * `features` as above.
+ * Decodes `rows` of the `out` rows, starting with row `first`. `rows` and `first` must be multiples
+ * of 8. `features` has the same meaning as above.
  */
 void wb__awq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                     float *values);

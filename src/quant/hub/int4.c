@@ -107,8 +107,8 @@ static uint64_t group_of(const wb__int4 *tensor, uint64_t i)
 }
 
 /*
- * Returns the number of inputs starting with i that are in the same group, up to the end of the
- * word.
+ * Returns the number of consecutive inputs, starting with i, that are in `group` and in the same
+ * word as input i.
  */
 static unsigned inputs_of(const wb__int4 *tensor, uint64_t i, uint64_t group)
 {

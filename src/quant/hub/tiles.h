@@ -3,7 +3,7 @@
  *
  * A tile has eight outputs and up to eight inputs, all in one group. Each output is a row of the
  * result; rows are `stride` floats apart. The scalar set in int4.c is the reference. The other sets
- * give the same bits, for whole tiles.
+ * give the same bits, and decode only tiles of eight inputs.
  */
 #ifndef WB_QUANT_HUB_TILES_H
 #define WB_QUANT_HUB_TILES_H
@@ -28,7 +28,7 @@ typedef struct wb__int4_tiles {
     wb__int4_tile *gptq; /* each word holds the eight inputs of one output */
 } wb__int4_tiles;
 
-/* The index of the nibble that holds each of the eight outputs. */
+/* Element k is the index of the nibble that holds output k. */
 #define WB__AWQ_NIBBLES {0, 4, 1, 5, 2, 6, 3, 7}
 
 extern const wb__int4_tiles wb__int4_tiles_avx2;

@@ -2,14 +2,15 @@
  * quant/lanes/decode.h: vectorized decoding of all types whose unscaled values fit into a byte. The
  * scalar code documents the layouts (quant/scalar/).
  *
- * The steps are always the same: 32 quants are unpacked into 32 bytes with shifts and masks, and
- * with a shuffle if the levels are not uniform. Then they are widened, multiplied by the scale of
- * their group, and the minimum is added. The scales of a block are computed first, into an array.
+ * The steps are always the same: 32 quants (the unscaled values) are unpacked into 32 bytes with
+ * shifts and masks, and with a shuffle if the levels are not uniform. Then they are widened,
+ * multiplied by the scale of their group, and the minimum is added. The scales of a block are
+ * computed first, into an array.
  *
  * Included once per instruction set, after the headers that define its functions (words.h).
  */
 
-/* Stores 32 quants, with one scale for each half. */
+/* Stores 32 quants: the first half times d[0], the second half times d[1]. */
 KERNEL static inline void put_halves(float *out, bytes_32 q, const float *d)
 {
     put_16(out, b_low(q), d[0]);
@@ -114,7 +115,7 @@ KERNEL static void decode_q2_k(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Returns the 16 6-bit scales minus 32. */
+/* Returns the 16 scales of a Q3_K block: 6 bits, minus 32. */
 KERNEL static inline bytes_16 scales_q3_k(const uint8_t *p)
 {
     uint32_t a = wb__load_le32(p), b = wb__load_le32(p + 4), high = wb__load_le32(p + 8);
@@ -142,7 +143,7 @@ KERNEL static void decode_q3_k(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Computes the scales of Q4_K and Q5_K, then their minima, negated. */
+/* Computes the 8 scales of a Q4_K or Q5_K block, then its 8 minima, negated. */
 KERNEL static inline void scales_pair(const uint8_t *p, float *scales_and_minima)
 {
     uint32_t a = wb__load_le32(p + 4), b = wb__load_le32(p + 8), c = wb__load_le32(p + 12);
@@ -234,8 +235,8 @@ KERNEL static void decode_tq2_0(const uint8_t *p, float *out, size_t n)
 }
 
 /*
- * Returns the first trits of 32 bytes minus 1: the first trit of q is the part of 3 q above bit 7.
- * The low 8 bits of 3 q replace q.
+ * Returns the first trit (base-3 digit) of each of 32 bytes, minus 1. The first trit of a byte q is
+ * the part of 3 q above bit 7. The low 8 bits of 3 q replace q. See scalar/ternary.c.
  */
 KERNEL static inline bytes_32 next_trits(bytes_32 *q)
 {

@@ -1,16 +1,19 @@
 /*
  * quant/lanes/decode_iq.h: vectorized decoding of the codebook types.
  *
- * The coordinates and signs of an octet are combined in one word, which is broadcast to eight
- * lanes. Shifted right by the position of its coordinate, each lane has the coordinate in its
- * lowest bits, which select from the table of magnitudes times scale. Shifted left, each lane has
- * its sign in the top bit.
+ * The coordinates and signs of an octet (eight values) are combined in one word, which is copied to
+ * eight lanes. Each lane shifts the word right by the position of its coordinate; the lowest bits
+ * then select from the table of magnitudes times scale. Each lane also shifts the word left, so
+ * that its sign is the top bit. scalar/codebooks.h defines the terms.
  *
  * Included once per instruction set, which must define load_f16 and the following:
- *     codes_table                   eight floats; codes_table_of(values, scale): their products
- *     put_iq2(out, word, table)     2-bit coordinates in bits 0 to 15, signs in bits 16 to 23
- *     put_iq3(out, word, table)     3-bit coordinates in bits 0 to 23, signs in bits 24 to 31
- *     put_codes(out, word, table)   as put_iq2, without signs
+ *     codes_table                     a table of eight floats
+ *     codes_table_of(values, scale)   returns the table of eight values times the scale
+ *     put_iq2(out, word, table)       decodes 2-bit coordinates in bits 0 to 15 of the word, with
+ *                                     signs in bits 16 to 23
+ *     put_iq3(out, word, table)       decodes 3-bit coordinates in bits 0 to 23, with signs in bits
+ *                                     24 to 31
+ *     put_codes(out, word, table)     as put_iq2, without signs
  */
 
 static const float magnitudes_iq2[8] = {8, 25, 43, 0, 8, 25, 43, 0};
@@ -40,7 +43,7 @@ KERNEL static void decode_iq2_xxs(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Computes the tables for two 4-bit scales. */
+/* Computes the tables for the two 4-bit scales in a byte. */
 KERNEL static inline void tables_iq2(uint8_t scales, float d, codes_table tables[2])
 {
     tables[0] = table_iq2(d * (0.5f + (float)(scales & 0xF)) * 0.25f);
@@ -121,7 +124,7 @@ KERNEL static void decode_iq3_s(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Values of the coordinates of IQ1, [0] shifted up and [1] shifted down. */
+/* Values of the coordinates of IQ1: row 0 shifted up, row 1 shifted down. */
 static const float levels_iq1[2][8] = {{-0.875f, 0.125f, 1.125f, 0, -0.875f, 0.125f, 1.125f, 0},
                                        {-1.125f, -0.125f, 0.875f, 0, -1.125f, -0.125f, 0.875f, 0}};
 

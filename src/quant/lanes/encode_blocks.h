@@ -1,7 +1,7 @@
 /*
- * quant/lanes/encode_blocks.h: encoding of the types that need no search, one block at a time, and
- * of the older types with an importance matrix, with 16 blocks in the lanes. The scalar code
- * documents the layouts.
+ * quant/lanes/encode_blocks.h: encoding of the types that need no search, one block at a time; and
+ * of Q4_0, Q4_1, Q5_0 and Q5_1 with an importance matrix, 16 blocks at a time, with one block per
+ * lane. The scalar code documents the layouts.
  *
  * Included once per instruction set, after encode_k.h.
  */
@@ -40,7 +40,7 @@ KERNEL static inline void store_nibbles(uint8_t *out, bytes_32 q)
     h_store(out, h_or(b_low(q), h_left(b_high(q), 4)));
 }
 
-/* Stores 5-bit quants: first four bytes with the fifth bits, then the low four bits. */
+/* Stores 32 5-bit quants: first four bytes with the fifth bits, then 16 bytes with the low bits. */
 KERNEL static inline void store_fives(uint8_t *out, bytes_32 q)
 {
     wb__store_le32(out, b_tops(b_left(q, 3)));
@@ -64,7 +64,7 @@ KERNEL static inline bytes_32 cut_32(const block_32 *b, float min, float inverse
     return b_min(b_of_integers(q), b_set(top));
 }
 
-/* Computes quants with the offset `range`. Returns the scale. */
+/* As quantize_signed in scalar/legacy.c. Returns the scale. */
 KERNEL static inline float quantize_signed(const float *x, int range, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
@@ -73,7 +73,7 @@ KERNEL static inline float quantize_signed(const float *x, int range, bytes_32 *
     return d;
 }
 
-/* Computes quants starting at the minimum, which is stored in *min. Returns the scale. */
+/* As quantize_range in scalar/legacy.c. Returns the scale; *min is the minimum. */
 KERNEL static inline float quantize_range(const float *x, int top, float *min, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
@@ -84,7 +84,7 @@ KERNEL static inline float quantize_range(const float *x, int top, float *min, b
     }
     float max = e_greatest(greatest);
     float lowest = -e_greatest(e_negate(least));
-    if (lowest == 0) { /* the first of the zeros determines the sign */
+    if (lowest == 0) { /* take the sign of the first zero, as the scalar code does */
         size_t i = 0;
         while (i < 31 && x[i] != 0)
             i++;
@@ -96,7 +96,7 @@ KERNEL static inline float quantize_range(const float *x, int top, float *min, b
     return d;
 }
 
-/* ---- 16 blocks in the lanes, with an importance matrix ---- */
+/* ---- with an importance matrix: 16 blocks at a time, one per lane ---- */
 
 /* Returns the mean of the squares of the row, which all its blocks use. */
 KERNEL static inline float row_variance(const float *x, size_t n)
@@ -107,7 +107,7 @@ KERNEL static inline float row_variance(const float *x, size_t n)
     return sum / (float)n;
 }
 
-/* Sets pointers to the next 16 blocks; past the end, to the last block. */
+/* Sets `from` to the next 16 blocks. Past the end of the row, repeats the last block. */
 KERNEL static inline void point_at_blocks(const float *x, size_t left, const float **from)
 {
     for (size_t g = 0; g < GROUPS; g++)
@@ -154,8 +154,8 @@ KERNEL static inline void encode_weighted(const float *x, const float *importanc
 }
 
 /*
- * The common part of the four encoders. A block has `bytes` bytes, of which the first `head` are
- * scale and minimum.
+ * The common part of the encoders of Q4_0, Q4_1, Q5_0 and Q5_1. With `fives`, quants have five
+ * bits. A block has `bytes` bytes, of which the first `head` are the scale and the minimum.
  */
 KERNEL static inline void encode_legacy(const float *x, const float *importance, uint8_t *out,
                                         size_t n, int range, bool has_minimum, bool fives)
@@ -208,7 +208,7 @@ KERNEL static void encode_q5_1(const float *x, const float *importance, uint8_t 
     encode_legacy(x, importance, out, n, 31, true, true);
 }
 
-/* Computes one-byte quants. Returns the scale. */
+/* Computes the one-byte quants of Q8_0 and Q8_1. Returns the scale. */
 KERNEL static inline float quantize_bytes(const float *x, bytes_32 *bytes)
 {
     block_32 b = load_block_32(x);
@@ -253,7 +253,7 @@ KERNEL static void encode_q8_1(const float *x, const float *importance, uint8_t 
 KERNEL static inline float largest_of_256(const float *x, float *most)
 {
     eight greatest = e_set(0);
-    for (size_t i = 0; i < WB__K; i += 8) /* e_max returns the second operand if one is NaN */
+    for (size_t i = 0; i < WB__K; i += 8) /* e_max returns the second operand if the first is NaN */
         greatest = e_max(e_abs(e_load(x + i)), greatest);
     *most = e_greatest(greatest);
     for (size_t i = 0; i < WB__K; i += 8) {
@@ -292,7 +292,7 @@ KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t 
 
 /* ---- F4 ---- */
 
-/* Returns the nearest value of F4 to x / d; of two equally near values the smaller. */
+/* Returns the code of the F4 value nearest to x / d; in a tie, the one of smaller magnitude. */
 KERNEL static inline eight_integers nearest_f4(eight x, float d)
 {
     static const float between[7] = {0.5f, 1.5f, 2.5f, 3.5f, 5, 7, 10};
@@ -327,7 +327,8 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
             eight most = e_max(e_abs(b.x[2 * g]), e_abs(b.x[2 * g + 1]));
             uint8_t e = wb__e4m3_for(e_greatest(most) / 6);
             out[2 * pair + g] = e;
-            /* Put the low halves first, so that store_nibbles makes two groups of eight bytes. */
+            /* The first eight values of both groups come first, so that store_nibbles stores each
+             * group in eight bytes of its own. */
             q[g] = nearest_f4(b.x[2 * g], wb__half_of_e4m3(e));
             q[g + 2] = nearest_f4(b.x[2 * g + 1], wb__half_of_e4m3(e));
         }

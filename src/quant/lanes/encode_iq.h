@@ -1,16 +1,17 @@
 /*
- * quant/lanes/encode_iq.h: the search for the points of a group of IQ2 or IQ3. The lanes hold the
- * candidates for the scale; for a code that is not in the codebook, they hold the points near it.
- * scalar/iq_search.c documents the algorithm and uses the same order of operations.
+ * quant/lanes/encode_iq.h: the search for the points of a group of IQ2 or IQ3. Each lane handles
+ * one candidate for the scale. When a code is not in the codebook, each lane handles one neighbour
+ * of this code. scalar/codebooks.h defines the terms, scalar/iq_encode.c describes the algorithm,
+ * and scalar/iq_search.c uses the same order of operations.
  *
  * Included once per instruction set, after the definition of its lanes.
  */
 
-/* The magnitudes of coordinates, indexed by three bits. */
+/* The magnitudes of 2-bit and of 3-bit coordinates. Both tables are indexed by three bits. */
 static const float magnitudes_of_2[8] = {1, 3, 5, 7, 1, 3, 5, 7};
 static const float magnitudes_of_3[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
-#define TRIES_MAX 32 /* maximum number of candidates, rounded up to whole vectors */
+#define TRIES_MAX 32 /* maximum number of candidate scales, rounded up to whole vectors */
 
 KERNEL static inline lanes counting(void)
 {
@@ -19,8 +20,8 @@ KERNEL static inline lanes counting(void)
 }
 
 /*
- * Returns the position of the least error, the first of equals. `where` has the position of the
- * least error of each lane.
+ * Returns the position of the least error; the first one if errors are equal. A lane of `least` has
+ * the least error that occurred in this lane, and the same lane of `where` has its position.
  */
 KERNEL static inline unsigned position_of_least(lanes least, lanes where)
 {
@@ -36,9 +37,10 @@ KERNEL static inline unsigned position_of_least(lanes least, lanes where)
 }
 
 /*
- * Returns the best of the points near a code for the values at x. `table` has the magnitudes times
- * the scale. A coordinate has few values, so the error terms of all values are computed first and
- * then looked up.
+ * Returns the code, out of `count` codes at `near`, with the least error for the values at x.
+ * `table` has the magnitudes times the scale. A coordinate has at most eight values, so the error
+ * terms of all of them are computed first and then looked up. `cell` is the number of values per
+ * point, here and below.
  */
 __attribute__((always_inline)) KERNEL static inline unsigned best_near(
     const uint16_t *near, unsigned count, const float *x, const float *weights, size_t cell,
@@ -62,7 +64,7 @@ __attribute__((always_inline)) KERNEL static inline unsigned best_near(
     return near[position_of_least(least, where)];
 }
 
-/* Replaces a code that is not in the codebook by the best nearby point. Returns true if it did. */
+/* If the code is not in the codebook, replaces it by its best neighbour and returns true. */
 KERNEL static inline bool settle(const wb__iq_group *group, size_t at, size_t cell, int bits,
                                  lanes table, uint16_t *code)
 {
@@ -75,8 +77,9 @@ KERNEL static inline bool settle(const wb__iq_group *group, size_t at, size_t ce
 }
 
 /*
- * Finds the points of all candidates: codes[k][t] is the code of cell k for candidate t. Bit k of
- * moved[t] is set if that code was not in the codebook.
+ * Chooses a codebook entry for each point of the group and each candidate scale: codes[k][t] is the
+ * entry of point k with candidate scale t. Bit k of moved[t] is set if the nearest code was not in
+ * the codebook, so that one of its neighbours was chosen.
  */
 KERNEL static inline void points_of_tries(const wb__iq_group *group, size_t size, size_t cell,
                                           int bits, float middle, lanes magnitudes,
@@ -130,7 +133,7 @@ KERNEL static inline void fit_of_tries(const wb__iq_group *group, size_t size, s
     }
 }
 
-/* Searches the points again, with the chosen scale. */
+/* Searches points again with the chosen scale, as look_again in scalar/iq_search.c. */
 KERNEL static inline float look_again(const wb__iq_group *group, size_t size, size_t cell, int bits,
                                       lanes magnitudes, float scale, unsigned moved,
                                       uint16_t *codes)

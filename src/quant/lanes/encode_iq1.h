@@ -1,23 +1,27 @@
 /*
  * quant/lanes/encode_iq1.h: the inner loops of the IQ1 encoders. scalar/iq1_encode.c documents the
- * algorithm.
+ * algorithm and its terms.
  *
- * Of all splits of a group, the one with the greatest score lx² / l2 is chosen. Among nearly equal
- * scores, the choice depends on the rounding of every sum and on the order of the comparisons. So
- * the scores are first approximated from prefix sums, with the second position of a split in the
- * lanes. Then the splits within 1/128 of the greatest score are evaluated exactly as in the scalar
- * code.
+ * Of all splits of a group, the one with the greatest score lx² / l2 is chosen. Here lx is the sum
+ * of w x q and l2 the sum of w q², with weights w, values x and shifted levels q. Among nearly
+ * equal scores, the choice depends on the rounding of every sum and on the order of the
+ * comparisons. Therefore there are two steps. The first one approximates all scores from prefix
+ * sums; each lane handles a different second position. The second one evaluates the splits within
+ * 1/128 of the greatest score exactly as the scalar code does.
  *
- * This finds the same split as the scalar code. Let S be Σ|wx| and V be Σw. With the positions at
- * the sign changes and the better shift, |lx| >= S and l2 <= (9/8)² V, so the greatest score is
- * more than 3/4 S² / V. Since l2 >= V / 64 always, |lx| > S / 10 where the score is near the
- * greatest. Sums of up to 32 terms, computed in any order, have errors below 2^-17 S and 2^-16 V.
- * So the relative errors of lx and l2 are below 2^-13 and 2^-10, and those of scores are below
- * 2^-9, including the 2^-11 of the reciprocal. All splits whose score in the scalar code is within
- * 2^-9 of its greatest are therefore evaluated. No other split can affect the choice: divide this
- * range of 2^-9 into 2^11 slices. At least one slice is empty, because there are fewer splits than
- * slices. With any rounding, every score above an empty slice is greater than every score below it.
- * So the scalar code chooses a split above it, and can replace it only by another split above it.
+ * Proof that this finds the same split as the scalar code, with S = Σ|w x| and V = Σw:
+ *   - Put the positions where the values change their sign, and take the better shift. For this
+ *     split, |lx| >= S and l2 <= (9/8)² V. So the greatest score is more than 3/4 S² / V.
+ *   - l2 >= V / 64 for every split. So |lx| > S / 10 for every score near the greatest one.
+ *   - Sums of up to 32 terms, computed in any order, have errors below 2^-17 S (lx) and 2^-16 V
+ *     (l2). So the relative errors are below 2^-13 (lx), 2^-10 (l2) and, including the 2^-11 of the
+ *     reciprocal, 2^-9 (score). Therefore the second step evaluates all splits whose score in the
+ *     scalar code is within 2^-9 of the greatest one there.
+ *   - No other split affects the choice. Divide this range of 2^-9 into 2^11 slices. There are
+ *     fewer splits than slices, so at least one slice is empty. A slice is wider than the rounding
+ *     errors of a comparison. So every score above an empty slice compares greater than every score
+ *     below it. Once the scalar code has reached a split above the empty slice, it replaces it only
+ *     by another split above it.
  *
  * If the sums are so small or so large that products might leave the range of normal numbers, or if
  * a weight is negative, the scalar search is used.
@@ -26,20 +30,24 @@
  */
 
 #define RANKS 32 /* maximum number of values in a group */
-#define WAYS 4   /* number of combinations of the shifts of two octets */
+#define WAYS 4   /* maximum number of ways, which are combinations of the shifts of two octets */
 
-/* The sums from which the scores of all splits are computed, indexed by rank. */
+/*
+ * Sums over the values before a rank, and over the values behind it. For a split, lx is
+ * lx_behind[way][second] - x_before[first], and l2 is
+ * l2_before[way][first] + l2_behind[way][second].
+ */
 typedef struct split_sums {
     float x_before[RANKS + 1];
     float l2_before[WAYS][RANKS + 1];
-    float lx_behind[WAYS][RANKS + 1]; /* includes the sum that the shift adds to all values */
+    float lx_behind[WAYS][RANKS + 1]; /* includes what the shift adds, over all values */
     float l2_behind[WAYS][RANKS + 1];
 } split_sums;
 
 typedef struct rough_scores {
     float greatest;
-    float at_0[WAYS]; /* sum of a split with both positions at 0, for each way */
-    /* sum of a split; indices: first position, way, second position minus 1 */
+    float at_0[WAYS]; /* score of the split with both positions at 0, for each way */
+    /* score of a split; indices: first position, way, second position minus 1 */
     float at[RANKS + 1][WAYS][RANKS];
 } rough_scores;
 
@@ -81,8 +89,8 @@ KERNEL static inline void score_roughly(size_t n, size_t ways, const split_sums 
 }
 
 /*
- * Computes the sums of a split exactly as the scalar code does, and takes the split if its score is
- * better.
+ * Computes the sums of a split exactly as the scalar code does. If its score is greater than
+ * *score, stores the split in *best and its score in *score.
  */
 typedef void look_at_split(const void *ctx, size_t first, size_t second, size_t way, float *score,
                            wb__iq1_split *best);
@@ -179,7 +187,10 @@ typedef struct values_m {
     uint8_t octet[WB__IQ1_GROUP_M];
 } values_m;
 
-/* The reference numbers the combinations with the shift of the first octet in the upper bit. */
+/*
+ * The shifts of each way: bit o is set if octet o is shifted down. ggml tries them in this order,
+ * which decides between equal scores.
+ */
 static const unsigned downs_m[WAYS] = {0, 2, 1, 3};
 
 static void look_at_m(const void *ctx, size_t first, size_t second, size_t way, float *score,
@@ -245,7 +256,7 @@ KERNEL static void split_iq1_m(const float *x, const float *weights, const uint8
 
 /* ---- both types ---- */
 
-/* Computes the order of the values. The rank of a value is the number of values before it. */
+/* As wb__iq1_rank. */
 KERNEL static void rank_iq1(const float *x, size_t n, uint8_t *order)
 {
     uint16_t places[RANKS];

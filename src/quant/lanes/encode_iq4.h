@@ -1,6 +1,6 @@
 /*
- * quant/lanes/encode_iq4.h: encoding of IQ4_NL and IQ4_XS with 16 groups of 32 values in the lanes.
- * scalar/iq4.c documents the algorithm.
+ * quant/lanes/encode_iq4.h: encoding of IQ4_NL and IQ4_XS, 16 groups of 32 values at a time, with
+ * one group per lane. scalar/iq4.c documents the algorithm.
  *
  * The nearest level is found by binary search: the value is compared with the eighth of the 15
  * midpoints between levels, then with the fourth or twelfth, and so on. Midpoints and the
@@ -11,7 +11,8 @@
 #define IQ4_TRIES 7
 
 /*
- * Computes the weighted sums of levels · x and of squared levels, by which candidates are compared.
+ * Computes lx, the weighted sum of level · x, and l2, the weighted sum of level². Candidates are
+ * compared by lx² / l2.
  */
 KERNEL static inline void fit_iq4(const lanes *x, const lanes *weights, lanes inverse, lanes *lx,
                                   lanes *l2)

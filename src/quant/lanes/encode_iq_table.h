@@ -1,4 +1,4 @@
-/* quant/lanes/encode_iq_table.h: the table of the encoders in encode_iq.h and encode_iq1.h. */
+/* quant/lanes/encode_iq_table.h: lists the encoders in encode_iq.h and encode_iq1.h. */
 
 static const wb__kernel kernels[] = {
     {.dtype = WB_DTYPE_IQ2_XXS, .encode = encode_iq2_xxs},

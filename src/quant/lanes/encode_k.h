@@ -3,8 +3,8 @@
  * documents the algorithm; encode_search.h contains the searches.
  *
  * Sixteen groups are processed at a time: one block of Q2_K, Q3_K or Q6_K, two blocks of Q4_K or
- * Q5_K. If there is no second block, the first is processed twice. Q3_K without importance matrix
- * processes more.
+ * Q5_K. If there is no second block, the first is processed twice. Only Q3_K without an importance
+ * matrix processes SETS vectors of groups at a time; see search_descent.
  */
 
 #define GROUPS 16
@@ -24,7 +24,10 @@ KERNEL static inline void load_groups(size_t size, lane_groups *groups)
     }
 }
 
-/* Sets pointers to the groups of two blocks with eight groups each, or of one block with 16. */
+/*
+ * Sets `from` to 16 groups of `size` values: to those of the first block if `size` is 16, otherwise
+ * to the eight groups of each block.
+ */
 KERNEL static inline void point_at(const float *first, const float *second, size_t size,
                                    const float **from)
 {
@@ -54,7 +57,7 @@ KERNEL static inline lanes sum_lanes(size_t n, const lanes *v)
     return sum;
 }
 
-/* Computes the variances of two blocks times `factor`, and stores them for each group. */
+/* Stores, for each group, the mean square of the values of its block, times `factor`. */
 KERNEL static inline void variances(const float *first, const float *second, size_t size,
                                     float factor, float *variance)
 {
@@ -69,7 +72,7 @@ KERNEL static inline void variances(const float *first, const float *second, siz
 
 /* ---- packing of quants ---- */
 
-/* Transposes 16 rows of 16 bytes. Output columns are `stride` bytes apart. */
+/* Transposes 16 rows of 16 bytes. Column i is stored at out + i * stride. */
 KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t *out,
                                           size_t stride)
 {
@@ -157,8 +160,10 @@ KERNEL static inline float through_f16(float x)
 /* ---- types with minima ---- */
 
 /*
- * Encodes groups of `size` values into quants up to `top`. pairs[1] is the result of the second
- * block.
+ * Encodes block x[0], and if groups have 32 values also block x[1], into pairs[0] and pairs[1].
+ * `size` is the number of values per group, `top` the largest quant, `scale_top` the largest
+ * quantized scale or minimum. first, step and last are the members of wb__scale_tries to use
+ * without an importance matrix.
  */
 KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, float first, float step,
                                        int last, float variance_of, const float *const x[2],
@@ -225,7 +230,8 @@ KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, floa
 }
 
 /*
- * Sets pointers to the block at i and to the next block; if there is none, to the block at i again.
+ * Sets two[0] to the block at i, and two[1] to the next block, or to the same one if it is the
+ * last.
  */
 KERNEL static inline void pick_two(const float *x, size_t i, size_t n, const float **two)
 {

@@ -2,15 +2,16 @@
  * quant/lanes/encode_search.h: the searches of scalar/search.c with one group per lane.
  *
  * Each lane performs the same operations as the scalar code, in the same order, so that the results
- * have the same bits. Where the scalar code branches, a lane keeps its old value. Quants are held
- * as floats. Only the data needed to compute the quants of the best candidate again is kept.
+ * have the same bits. Where the scalar code skips an assignment, the lane keeps its old value.
+ * Quants are held as floats. The searches do not keep the quants of the best candidate, but what is
+ * needed to compute them again.
  *
  * Included once per instruction set, after the definition of its lanes.
  */
 
 #define SEARCH_TINY 1e-15f
 
-/* Returns the value of largest magnitude, the first of equals, and its magnitude. */
+/* As wb__largest. */
 KERNEL static inline lanes largest_of(size_t n, const lanes *x, lanes *magnitude)
 {
     lanes most = f_set(0), largest = f_set(0);
@@ -26,7 +27,7 @@ KERNEL static inline lanes largest_of(size_t n, const lanes *x, lanes *magnitude
 
 /* ---- signed scales ---- */
 
-/* As wb__search_signed: returns the scale, and quants that start at -range. */
+/* As wb__search_signed, but the quants are from -range to range - 1. */
 KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, const lanes *weights,
                                          lanes *q)
 {
@@ -63,9 +64,10 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
 }
 
 /*
- * As wb__search_signed_descent, for two vectors of lanes at a time: each step depends on the one
- * before, but the two vectors are independent. x and q are [set][i]. The terms that each value adds
- * to the sums are stored. Most steps end early, because no lane changes its quant.
+ * search_descent works as wb__search_signed_descent, on SETS vectors of groups at a time. Each step
+ * depends on the one before, but the vectors are independent, so that their steps overlap. x[s][i]
+ * and q[s][i] have value i of all groups in vector s. part_lx and part_l2 are the terms that each
+ * value adds to the sums. Most steps end early, because no lane changes its quant.
  */
 #define SETS 2
 
@@ -84,8 +86,8 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     d->lx = d->l2 = f_set(0);
     for (size_t i = 0; i < n; i++) {
         q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
-        d->x[i] = f_choose(d->zero, f_set(0),
-                           x[i]); /* with zero values, these lanes also take no more steps */
+        /* Zeros keep the lanes with tiny values from changing any quant. */
+        d->x[i] = f_choose(d->zero, f_set(0), x[i]);
         d->w[i] = f_mul(d->x[i], d->x[i]);
         d->part_lx[i] = f_mul(f_mul(d->w[i], d->x[i]), q[i]);
         d->part_l2[i] = f_mul(f_mul(d->w[i], q[i]), q[i]);
@@ -94,7 +96,7 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     }
 }
 
-/* Improves value i. Returns true if the quant of any lane changed. */
+/* Improves the quant of value i in all lanes. Returns true if it changed in any lane. */
 KERNEL static inline bool descend(int range, size_t i, lanes *q, descent *d)
 {
     lanes x = d->x[i];
@@ -121,7 +123,7 @@ KERNEL static inline void search_descent(size_t n, int range, const lanes (*x)[1
                                          lanes *scale)
 {
     descent d[SETS];
-    /* steps since the last change; after n of them no further change is possible */
+    /* number of steps since the last change; after n of them no further change is possible */
     size_t quiet[SETS];
     for (size_t s = 0; s < SETS; s++) {
         begin_descent(n, range, x[s], q[s], &d[s]);
@@ -147,8 +149,8 @@ KERNEL static inline void search_descent(size_t n, int range, const lanes (*x)[1
 
 typedef struct lane_fit {
     lanes scale;
-    lanes minimum;       /* the negated minimum */
-    lanes inverse, base; /* quants are inverse (x - base), rounded */
+    lanes minimum;       /* x ≈ scale * q - minimum, as in wb__search_minimum */
+    lanes inverse, base; /* q is inverse * (x - base), rounded */
 } lane_fit;
 
 KERNEL static inline lanes minimum_error(size_t n, const lanes *x, const lanes *weights,

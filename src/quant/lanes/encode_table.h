@@ -1,6 +1,5 @@
 /*
- * quant/lanes/encode_table.h: the table of the encoders in encode_k.h, encode_blocks.h and
- * encode_iq4.h.
+ * quant/lanes/encode_table.h: lists the encoders in encode_k.h, encode_blocks.h and encode_iq4.h.
  */
 
 static const wb__kernel kernels[] = {

@@ -2,11 +2,12 @@
  * Affine groups: w = q * scale + bias. Same results as affine_quantize and affine_dequantize of MLX
  * on CPU.
  *
- * The encoder places the grid so that it contains the end of the range that is farther from zero
- * (the edge), and adjusts the scale so that zero is a grid point too. With n = 2^bits - 1 steps,
- * the edge is q0 = rint(edge / scale) steps from zero. If q0 is 0, the whole range is tiny, the
- * scale is its minimum of 1e-7, and the grid starts at 0. The scale is negative if the edge is the
- * greatest value.
+ * The grid of a group is the set of values bias + q * scale for the codes q = 0 to n, where n is
+ * 2^bits - 1. The encoder places it as follows. The edge is the end of the range of the values that
+ * is farther from zero. The scale is first (maximum - minimum) / n, but at least 1e-7; it is
+ * negated if the edge is the maximum. Let q0 = rint(edge / scale). The bias becomes the edge and
+ * the scale becomes edge / q0, so that both the edge and zero are on the grid. If q0 is 0, the
+ * whole range is tiny; then the scale stays 1e-7 or -1e-7, and the bias is 0.
  */
 #include "quant/mlx/bits.h"
 #include "quant/mlx/number.h"

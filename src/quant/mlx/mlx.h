@@ -15,7 +15,9 @@
  *
  * The scalar code (affine.c, scaled.c and number.h) is the reference; the kernels in x86/ and arm/
  * give the same bits. Where the result in MLX is undefined, the following rules apply:
- *   - Scale bytes that wrap around in MLX (for a peak below m * 2^-127) are clamped.
+ *   - A scale byte that would wrap around is clamped. In MLX it wraps around if the largest
+ *     magnitude of a group is below m * 2^-127, where m is the largest value of an element (6 or
+ *     448).
  *   - Every decoded NaN is the positive quiet NaN.
  *   - NaNs are ignored when the minimum, maximum and largest magnitude of a group are computed, and
  *     become code 0 in affine and in the 4-bit modes.
@@ -90,7 +92,7 @@ typedef struct wb__mlx_parts {
     const void *biases;   /* only for affine */
     int32_t scales_dtype; /* only for affine: WB_DTYPE_F32, F16 or BF16 */
     int32_t biases_dtype;
-    wb__mlx_global global; /* for nvfp4; WB__MLX_GLOBAL_LAST for any mode with one-byte scales */
+    wb__mlx_global global; /* nvfp4: any; mxfp4 and mxfp8: NONE or LAST; affine: NONE */
     float global_scale;
 } wb__mlx_parts;
 
@@ -99,13 +101,14 @@ typedef struct wb__mlx_parts {
  * `dtype`, which can be any type that floats convert to. `features`, here and below, are the
  * features of cpu/cpu.h that may be used.
  *
- * affine: computes q * s, then + b, in float32, each rounded once. With `native`, the product is
- * rounded to the dtype of the scales, and the sum to the common dtype of scales and biases (float32
- * if they differ). The result is then converted to `dtype`.
+ * affine: computes q * s + b, the code times the scale plus the bias, in float32; the product and
+ * the sum are each rounded. With `native`, the product is rounded to the dtype of the scales, and
+ * the sum to the common dtype of scales and biases (float32 if they differ). The result is then
+ * converted to `dtype`.
  *
- * Other modes: if `dtype` is F32, F16 or BF16 and there is no global scale, scale and product are
- * each rounded to `dtype`. Otherwise they are computed in float32 and then converted. `native` has
- * no effect.
+ * Other modes: if `dtype` is F32, F16 or BF16 and there is no global scale, the scale and the
+ * product are each rounded to `dtype`. Otherwise they are computed in float32, and the result is
+ * converted. `native` has no effect.
  */
 void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_parts *parts,
                     bool native, uint64_t first, size_t groups, int32_t dtype, void *dst);

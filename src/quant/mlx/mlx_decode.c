@@ -1,7 +1,7 @@
 /*
  * Decoding of groups in all modes. The scales of several groups are converted to floats; then a
- * loop from mlx_kernels.h decodes the elements. It writes directly to the result if the computation
- * uses the requested dtype.
+ * loop from mlx_kernels.h decodes the elements. This loop writes directly to the result if the
+ * computation uses the requested dtype.
  */
 #include "quant/mlx/number.h"
 

@@ -15,8 +15,7 @@ typedef struct encoder {
     float peaks[CHUNK_GROUPS];
     float least[CHUNK_GROUPS];
     float greatest[CHUNK_GROUPS];
-    float scales[CHUNK_GROUPS]; /* scale of each group, or the multiplier or divisor derived from it
-                                 */
+    float scales[CHUNK_GROUPS]; /* or the multipliers or divisors derived from the scales */
     float biases[CHUNK_GROUPS];
     float values[CHUNK];
 } encoder;
@@ -31,9 +30,9 @@ static wb__mlx_format format_of(int32_t dtype)
 /* ---- affine ---- */
 
 /*
- * With one bit, the grid cannot include zero: the two codes represent the minimum and the maximum.
- * MLX takes the first of equal values as the minimum, which matters if zeros of both signs are the
- * minimum.
+ * With one bit, there are only two values: code 0 is the minimum, and code 1 is the maximum. Of
+ * equal values, MLX takes the first one as the minimum. This matters if the minimum is zero, and
+ * the group has zeros of both signs.
  */
 static void fit_one_bit(encoder *e, const float *values, size_t groups)
 {
@@ -51,8 +50,8 @@ static void fit_one_bit(encoder *e, const float *values, size_t groups)
 }
 
 /*
- * Encodes affine groups. The codes are computed with the scale and bias before these are rounded to
- * the dtype.
+ * Encodes affine groups. The codes are computed with the unrounded scale and bias; these are
+ * rounded to the dtype of the input when they are stored.
  */
 static void affine(encoder *e, const float *values, uint64_t first, size_t groups,
                    const wb__mlx_encoded *out)
@@ -76,7 +75,8 @@ static void affine(encoder *e, const float *values, uint64_t first, size_t group
 
 /*
  * Returns log2 of a positive finite float. The argument is 2^k * m with m from 3/4 to 3/2. With t =
- * (m - 1) / (m + 1), log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...); t^27 / 27 is below 2^-68.
+ * (m - 1) / (m + 1), log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...). The first omitted term,
+ * t^27 / 27, is below 2^-68.
  */
 static double log2_of(float x)
 {

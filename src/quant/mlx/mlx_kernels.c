@@ -1,6 +1,6 @@
 /*
- * The table of all kernel sets: first the scalar sets, then the sets for instruction sets from the
- * narrowest to the widest.
+ * The table of all kernel sets: first the scalar ones, then the vectorized ones, from the narrowest
+ * to the widest vectors.
  */
 #include "quant/mlx/mlx_kernels.h"
 

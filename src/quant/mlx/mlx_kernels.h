@@ -36,13 +36,13 @@ typedef enum wb__mlx_format {
 
 #define WB__MLX_BITS 9 /* tables are indexed by the number of bits, 0 to 8 */
 
-/* Computes code * scale, rounded, then + bias, rounded. */
+/* Decodes groups: computes code * scale, rounded, then + bias, rounded. */
 typedef void wb__mlx_affine_decoder(const uint8_t *packed, const float *scales, const float *biases,
                                     size_t group, size_t groups, uint8_t *dst);
 
 /*
- * Computes value * scale, rounded; in F32 then * factor, rounded. factor is 1 if there is no global
- * scale.
+ * Decodes groups: computes value * scale, rounded to the kernel's format. In F32, the product is
+ * then multiplied by `factor` and rounded again. `factor` is 1 if there is no global scale.
  */
 typedef void wb__mlx_scaled_decoder(const uint8_t *packed, const float *scales, float factor,
                                     size_t group, size_t groups, uint8_t *dst);
@@ -54,7 +54,7 @@ typedef void wb__mlx_scaled_decoder(const uint8_t *packed, const float *scales, 
 typedef void wb__mlx_range(const float *values, size_t group, size_t groups, float *least,
                            float *greatest);
 
-/* Finds the largest magnitude of each group; 0 if all values are NaN. */
+/* Finds the peak (largest magnitude) of each group; 0 if all values are NaN. */
 typedef void wb__mlx_peak(const float *values, size_t group, size_t groups, float *peaks);
 
 /* Computes the scale and bias of each group from its range, for 2 or more bits. */
@@ -71,7 +71,8 @@ typedef void wb__mlx_scaled_encoder(const float *values, const float *multiplier
 
 /*
  * Computes E4M3 scales: divides each peak by 6, rounds the quotient to the kernel's format,
- * multiplies by `factor`, and rounds the product to a code. `scales` gets the values of the codes. For the code zero, scales is infinity, so that all codes of the group become 0.
+ * multiplies by `factor`, and rounds the product to a code. Stores the values of the codes in
+ * `scales`, but infinity for code 0, so that all codes of the group become 0.
  */
 typedef void wb__mlx_e4m3_fitter(const float *peaks, float factor, size_t groups, uint8_t *codes,
                                  float *scales);
@@ -109,8 +110,8 @@ typedef struct wb__mlx_kernels {
 } wb__mlx_kernels;
 
 /*
- * Prefetches the data that is encoded next, while the codes are computed: the n values one chunk
- * after these.
+ * Prefetches the n values that lie WB__MLX_CHUNK elements after `values`. They belong to the next
+ * chunk and are loaded while the codes of this chunk are computed.
  */
 static inline void wb__mlx_fetch(const float *values, size_t n)
 {

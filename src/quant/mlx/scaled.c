@@ -9,10 +9,11 @@ const float wb__mlx_e2m1_values[16] = {0.0f,  0.5f,  1.0f,  1.5f,  2.0f,  3.0f, 
                                        -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f};
 
 /*
- * MLX takes the first of the sixteen values with the smallest distance. Up to 16 this is the
- * nearest value; of two equally near values the smaller; and zero without sign. Far above 16,
- * different distances round to the same float, and MLX takes codes below 7, finally 0. No value of
- * a group gets that large unless its scale is saturated or not finite.
+ * Of the sixteen values, MLX takes the first one with the least distance, computed in binary32. For
+ * magnitudes of q up to 16, this is the nearest value; in a tie, the one of smaller magnitude; and
+ * for zero, the one without sign. Far above 16, different distances round to the same float, so MLX
+ * takes codes below 7, and finally 0. No value of a group gets that large unless the scale of the
+ * group is saturated or not finite.
  */
 uint8_t wb__mlx_e2m1_code(float q)
 {

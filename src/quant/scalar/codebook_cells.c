@@ -1,7 +1,8 @@
 /*
- * Computes the cells of the codebooks (codebooks.h). As constants, they would add 2 MiB to every
- * copy of the library. They are computed when an encoder first needs them, once per process, into
- * zero-initialised memory that the kernel provides on first access.
+ * Computes the cells and the lists of neighbours of the codebooks (wb__codebook in codebooks.h). As
+ * constants, these arrays would add 2 MiB to every copy of the library. They are computed when an
+ * encoder first needs them, once per process. Until then, the operating system provides no memory
+ * for them, because they are zero-initialised.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,20 +10,21 @@
 
 #include "quant/scalar/codebooks.h"
 
-#define CELLS_2 0xAAAB /* largest code of eight coordinates up to 2, plus one */
-#define CELLS_3 0x1000
+/* Number of cells: the largest possible code plus one. */
+#define CELLS_2 0xAAAB /* for eight 2-bit coordinates of at most 2 */
+#define CELLS_3 0x1000 /* for four 3-bit coordinates */
 
 typedef struct cells_job {
     const uint16_t *codes;
     size_t count;
     unsigned bits;   /* bits per coordinate */
     unsigned levels; /* number of values of a coordinate */
-    unsigned shells; /* number of different distances of the neighbours */
+    unsigned shells; /* number of different distances in a list of neighbours */
     uint32_t *cells;
     uint16_t *near;
 } cells_job;
 
-#define HALF_MAX 256  /* number of codes of half a point */
+#define HALF_MAX 256  /* maximum number of different halves of a code */
 #define DISTANCES 256 /* more than the largest squared distance, 4 · 7² */
 
 static bool is_code(const cells_job *job, unsigned code)
@@ -35,7 +37,7 @@ static bool is_code(const cells_job *job, unsigned code)
     return true;
 }
 
-/* Computes the squared distances from one half of a point to all half points. */
+/* Computes the squared distances from one half of a code to all possible halves. */
 static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
 {
     unsigned half_bits = bits == 2 ? 8 : 6;
@@ -52,9 +54,8 @@ static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
 }
 
 /*
- * Appends the list of points near `code` to the array of lists, at index *used. The points are
- * sorted by distance (counting sort, which keeps points of equal distance in the order of their
- * numbers).
+ * Appends the list of neighbours of `code` to job->near, at index *used. A counting sort orders
+ * them by distance, and keeps points at equal distances in the order of their numbers.
  */
 static void find_near(const cells_job *job, unsigned code, size_t *used)
 {

@@ -6,11 +6,11 @@
  *
  * Columns: values per block, layout, block size in bytes, scale. In each group of n values, byte j
  * contains value j in its low half and value j + n / 2 in its high half. The code uses doubled
- * values, which are integers, and halved scales. When encoding, the first of equally near values is
- * chosen.
+ * values, which are integers, and halved scales. The encoder chooses the first of equally near
+ * codes.
  *
- * Two scale bytes differ from the OCP specification: e = 255 is 2^128 instead of NaN, and a scale
- * of 0x7F is 0.
+ * Two scale bytes differ from the OCP specification: the E8M0 scale 255 is 2^128 instead of NaN,
+ * and the E4M3 scale 0x7F is 0.
  */
 #include "quant/scalar/fp4.h"
 #include "quant/kernel.h"

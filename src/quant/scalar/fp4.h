@@ -14,14 +14,15 @@ static inline float wb__half_of_e8m0(uint8_t e)
  * Returns 125 + floor(log2(x)), which scales x into the upper binade of F4. Wraps for x below
  * 2^-125.
  *
- * The reference takes the floor of a logarithm rounded to binary32, so for some x just below 2^n it
- * gets n. For x = 2^n (1 - j 2^-24), the logarithm is n - j 2^-24 / ln 2, except for negligible
- * terms. It rounds to n if the difference is less than half the spacing of the floats below n: j <
- * ln 2 · 2^p with 2^p <= |n|, or half of that if n is a power of two.
+ * ggml takes the floor of a logarithm rounded to binary32, so for some x just below 2^n it gets n,
+ * and so does this function. For x = 2^n (1 - j 2^-24), the logarithm is n - j 2^-24 / ln 2, except
+ * for negligible terms. It rounds to n if the difference from n is less than half the spacing of
+ * the floats below n. This means j < ln 2 · 2^p, where 2^p is the largest power of two up to |n|;
+ * or half of that, if n is a positive power of two.
  */
 static inline uint8_t wb__e8m0_for(float x)
 {
-    /* the smallest j that does not round to n */
+    /* indexed by p: the smallest j for which the logarithm does not round to n */
     static const uint8_t least_j[8] = {1, 2, 3, 6, 12, 23, 45, 89};
     if (!(x > 0))
         return 0;

@@ -1,6 +1,6 @@
 /*
- * Decoding of the codebook types (codebooks.h). A block has 256 values in 8 groups of 32, each of
- * which has 4 octets (8 values).
+ * Decoding of the codebook types; codebooks.h defines the terms. A block has 256 values in 8 groups
+ * of 4 octets. Columns: type, layout, block size in bytes.
  *
  *   IQ2_XXS  d f16   8 × (4 point numbers u8, u32: 4 × 7 signs, 4-bit scale)            66
  *   IQ2_XS   d f16   32 × u16: 9-bit number, 7 signs   8 bytes: two 4-bit scales        74
@@ -11,11 +11,12 @@
  *   IQ1_M    32 numbers u8   16 bytes: 2 × (3 high bits, shift)   4 × u16: 4 × 3-bit
  *            scale, and in the upper 4 bits a quarter of d f16, lowest quarter first   56
  *
- * The last column is the block size in bytes. A number is the index of a point in the codebook. A
- * 4-bit scale s means d (s + 1/2) / 4; for IQ3_XXS d (s + 1/2) / 2; for IQ3_S d (1 + 2 s). IQ2_XS
- * and IQ2_S have one scale for every 16 values. A 3-bit scale s means d (2 s + 1); IQ1_M has one
- * for every 16 values. If 7 signs are stored, wb__with_parity computes the eighth. Bit i is set if
- * value i of the octet is negative.
+ * A number is the index of a point in the codebook; high bits are its bits above the lowest 8. d is
+ * the scale of the block. A 4-bit scale s means d (s + 1/2) / 4, in IQ3_XXS d (s + 1/2) / 2, in
+ * IQ3_S d (1 + 2 s). A 3-bit scale s means d (2 s + 1). Each group has a scale; in IQ2_XS, IQ2_S
+ * and IQ1_M each half of a group has one. Sign bit i is set if value i of the octet is negative. If
+ * only 7 signs of an octet are stored, wb__with_parity computes the eighth. The shift bit is set if
+ * the values are shifted down.
  */
 #include "quant/scalar/iq.h"
 #include "quant/kernel.h"

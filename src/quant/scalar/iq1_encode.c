@@ -1,14 +1,15 @@
 /*
  * Encoding of IQ1. iq.c documents the layouts.
  *
- * The values of a group (32 for IQ1_S, 16 for IQ1_M) become -1, 0 or 1, all shifted up or down by
- * 1/8; in IQ1_M each octet has a shift of its own. Two positions split the values, in ascending
- * order, into three runs: all pairs of positions and all shifts are tried. Octets whose code is not
- * in the codebook then become the best nearby point.
+ * The values of a group (32 for IQ1_S, 16 for IQ1_M) become -1, 0 or 1, shifted up or down by 1/8.
+ * In IQ1_S, all values of a group have the same shift; in IQ1_M, each octet has its own. Two
+ * positions split the values, sorted in ascending order, into three runs, which become -1, 0 and 1.
+ * All pairs of positions and all shifts are tried. Then each octet whose code is not in the
+ * codebook becomes the best neighbour of this code. codebooks.h defines the terms.
  *
  * The order of additions affects the result. IQ1_S uses differences of prefix sums. IQ1_M computes
- * new sums for each pair of positions, with four sums for the combinations of the shifts of its two
- * octets.
+ * new sums for each pair of positions: lx = Σ w x q and l2 = Σ w q² for each of the four
+ * combinations of the shifts of its two octets.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
@@ -65,8 +66,8 @@ void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 }
 
 /*
- * Computes the coordinates of a split. If the scale is negative, inverts coordinates, scale and
- * shifts. Returns the shifts.
+ * Computes the coordinates l of a split. If its scale is negative, inverts the coordinates, and in
+ * *best the scale and the shifts.
  */
 static void apply(wb__iq1_split *best, size_t n, const uint8_t *order, uint8_t *l)
 {
@@ -101,8 +102,8 @@ static unsigned best_near(const uint16_t *near, unsigned count, const float *x,
 }
 
 /*
- * Finds the points for the coordinates l, as codes. If a code was not in the codebook, computes the
- * scale again.
+ * Stores the codes of the points for the coordinates l. If a code was not in the codebook, so that
+ * a neighbour replaced it, computes the scale again.
  */
 static void find_points(const wb__iq1_search *search, size_t n, const float *x,
                         const float *weights, const uint8_t *l, wb__iq1_split *best,
@@ -171,7 +172,7 @@ void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
     }
 }
 
-/* Finds the points of a group. Returns false if the group is zero; then the points are zeros. */
+/* Finds the points of a group. Returns false if it is encoded as zeros; `codes` is not set then. */
 static bool encode_group_s(const wb__iq1_search *search, const float *x, const float *weights,
                            wb__iq1_split *best, uint16_t *codes)
 {
@@ -234,8 +235,8 @@ void wb__iq1_s_with(const wb__iq1_search *search, const float *x, const float *i
 /* ---- IQ1_M ---- */
 
 /*
- * Adds the terms of one octet for both shifts. Each shift of an octet occurs in two of the four
- * combinations of shifts.
+ * Adds the term of value i, computed for both shifts, to the sums. sums[pair] is the sum for one
+ * combination of shifts: bit o of `pair` is set if octet o is shifted down.
  */
 static void add_m(float sums[4], size_t i, float up, float down)
 {
@@ -246,7 +247,7 @@ static void add_m(float sums[4], size_t i, float up, float down)
 void wb__iq1_split_m(const float *x, const float *weights, const uint8_t *order,
                      wb__iq1_split *best)
 {
-    /* The reference numbers the combinations with the shift of the first octet in the upper bit. */
+    /* The order in which ggml tries the combinations; it decides between equal scores. */
     static const unsigned order_of_pairs[4] = {0, 2, 1, 3};
     float score = -FLT_MAX;
     for (size_t first = 0; first <= WB__IQ1_GROUP_M; first++) {
@@ -291,7 +292,10 @@ typedef struct group_m {
     uint16_t codes[2]; /* for a group of zeros: code 0, which is point 0 */
 } group_m;
 
-/* Returns the d for which d (2 s + 1) q fits all values best, or the given d. */
+/*
+ * Returns the block scale d for which d (2 s + 1) q fits all values best. Returns the given d if
+ * all terms of the sums are zero.
+ */
 static float fit_block_m(const float *x, const float *importance, float variance,
                          const group_m *groups, const unsigned *scales, float d)
 {

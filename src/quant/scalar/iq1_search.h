@@ -11,30 +11,34 @@
 #define WB__IQ1_GROUP_M 16
 
 /*
- * Values of the coordinates, [0] shifted up and [1] shifted down. The four entries are repeated, so
- * that a lookup may use two or three bits.
+ * Values of the coordinates: row 0 shifted up, row 1 shifted down. A row has four entries, stored
+ * twice, so that a lookup may use two or three bits.
  */
 extern const float wb__iq1_levels[2][8];
 
-/* A split of the values of a group, in ascending order, into runs of -1, 0 and 1. */
+/*
+ * A split of the values of a group, sorted in ascending order, into runs that become -1, 0 and 1.
+ * The rank of a value is its index in this order.
+ */
 typedef struct wb__iq1_split {
     float scale;
-    /* values of rank below `first` become -1, values from rank `second` become 1; `first` is
-     * SIZE_MAX if no split is good */
+    /* Values of ranks below `first` become -1, values of ranks from `second` on become 1. `first`
+     * is SIZE_MAX if no split reduces the error. */
     size_t first, second;
     unsigned down; /* bit o is set if octet o is shifted down */
 } wb__iq1_split;
 
 typedef struct wb__iq1_search {
-    /* Computes the order of n values: order[k] is the index of the value of rank k. Stable for
-     * equal values. */
+    /* Sorts n values: order[k] is the index of the value of rank k. Equal values keep their
+     * order. */
     void (*rank)(const float *x, size_t n, uint8_t *order);
-    /* Finds the best split of a group. order[k] is the index of the value of rank k. */
+    /* Find the best split of a group. order[k] is the index of the value of rank k. */
     void (*split_s)(const float *x, const float *weights, const uint8_t *order,
                     wb__iq1_split *best);
     void (*split_m)(const float *x, const float *weights, const uint8_t *order,
                     wb__iq1_split *best);
-    /* Returns the best of `count` codes for eight values. `values` is a row of wb__iq1_levels. */
+    /* Returns the code, out of `count` codes at `near`, with the least error for the eight values
+     * at x. `values` is a row of wb__iq1_levels. */
     unsigned (*nearest)(const uint16_t *near, unsigned count, const float *x, const float *weights,
                         float scale, const float *values);
 } wb__iq1_search;

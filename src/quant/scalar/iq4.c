@@ -4,9 +4,9 @@
  *   IQ4_NL    32   d f16   16 bytes                                  18   x = d · level
  *   IQ4_XS   256   d f16   scales high u16   low 4 bytes   8 × 16   136   x = d (s - 32) · level
  *
- * Columns: values per block, layout, block size in bytes, value. Quants are packed as in Q4_0. The
- * low four bits of the scales s of IQ4_XS are stored in order in the low bytes, the upper two bits
- * in order in `scales high`.
+ * Columns: values per block, layout, block size in bytes, value. Quants are packed as in Q4_0 (see
+ * legacy.c). IQ4_XS has eight 6-bit scales s: their lower four bits are in `low`, their upper two
+ * bits in `scales high`, both in order from the lowest bits up.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -80,7 +80,8 @@ static fit fit_of(const float *x, const float *weights, float inverse)
 }
 
 /*
- * Returns the scale of a group: the best of 16 candidates that map the largest value to about -127.
+ * Returns the scale of a group: the best of 16 candidates, which map the value of largest magnitude
+ * to about -127.
  */
 static float search(const float *x, const float *weights)
 {
@@ -102,8 +103,8 @@ static float search(const float *x, const float *weights)
 }
 
 /*
- * Computes the weights. With an importance matrix, they depend on the variance of the whole block,
- * counted twice.
+ * Computes the weights. `variance` is twice the mean square of the block; it is used only with an
+ * importance matrix.
  */
 static void weigh(const float *x, const float *importance, float variance, float *weights)
 {

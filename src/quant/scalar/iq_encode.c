@@ -1,14 +1,16 @@
 /*
  * Encoding of IQ2 and IQ3. iq.c documents the layouts.
  *
- * For each group of 16 or 32 values, a list of candidate scales is tried. The values are rounded to
- * coordinates with the candidate; a code that is not in the codebook is replaced by the best nearby
- * point; the optimal scale for these points and the remaining error decide. With the chosen scale,
- * some points are then searched again. The parameters of the types are in a table.
+ * For each group of 16 or 32 values, a list of candidate scales is tried. With each candidate, the
+ * values are rounded to coordinates, and a code that is not in the codebook is replaced by its best
+ * neighbour. Then the optimal scale for these points is computed. The candidate that leaves the
+ * least error with this scale is chosen. With the chosen scale, some points are searched again.
+ * wb__iq_type has the parameters of each type. codebooks.h defines the terms.
  *
- * Here the magnitudes are 2 l + 1 for coordinates l. If a type stores only seven of eight signs,
- * and the number of negative signs is odd, the value with the least weight gets the wrong sign; its
- * magnitude is negative in the code below.
+ * Encoders use the magnitude 2 l + 1 for a coordinate l, not the magnitudes in codebooks.h. If a
+ * type stores only seven of eight signs, and the number of negative signs is odd, the value whose
+ * weighted square is least is stored with the wrong sign. In the code below, its magnitude is
+ * negative.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
@@ -33,9 +35,9 @@ static const wb__iq_type iq3_s = {
 typedef struct iq_block {
     float d;
     uint16_t points[64]; /* point numbers in the codebook */
-    uint8_t signs[32];   /* one byte per octet */
+    uint8_t signs[32];   /* one byte for each octet (eight values) */
     uint8_t scales[16];
-    bool zero[16]; /* groups that are zero and have no points */
+    bool zero[16]; /* true for groups of zeros, which have no points */
 } iq_block;
 
 /* ---- groups ---- */
@@ -68,7 +70,7 @@ static void split_signs(wb__iq_group *group, const float *x, uint8_t *signs)
     }
 }
 
-/* Finds the points and the scale of a group. Returns false if the group is zero. */
+/* Finds the points and the scale of a group. Returns false if it is encoded as zeros. */
 static bool encode_group(const wb__iq_group *group, wb__iq_search *search, uint16_t *codes,
                          float *scale)
 {
@@ -150,7 +152,7 @@ static void encode_block(const wb__iq_type *type, const float *x, const float *i
                   importance = importance == NULL ? NULL : importance + BLOCK)                     \
         if (encode_block(type, x, importance, search, &block), wb__store_f16(out, block.d), true)
 
-/* Packs four times seven signs and a 4-bit scale. */
+/* Packs seven signs of each of four octets, and the 4-bit scale of group g. */
 static uint32_t signs_and_scale(const iq_block *block, size_t g)
 {
     uint32_t word = (uint32_t)block->scales[g] << 28;
@@ -166,7 +168,7 @@ static void store_scales(const iq_block *block, size_t n, uint8_t *out)
         out[i] = (uint8_t)(block->scales[2 * i] | block->scales[2 * i + 1] << 4);
 }
 
-/* Stores the lower eight bits of the point numbers in `low`, and `bits` more bits in `high`. */
+/* Stores the low eight bits of each point number in `low`, and the next `bits` bits in `high`. */
 static void store_points(const iq_block *block, size_t n, unsigned bits, uint8_t *low,
                          uint8_t *high)
 {
@@ -226,9 +228,10 @@ void wb__iq3_xxs_with(wb__iq_search *search, const float *x, const float *import
 }
 
 /*
- * Reproduces an error of ggml: for a group of zeros it stores no points and no signs, and those of
- * the following groups move into its place, while the ninth bits and the scales stay in place. Such
- * a block decodes to wrong values, but these are the bytes that all other programs write.
+ * Reproduces an error of ggml: it stores no points and no signs for a group of zeros, so those of
+ * the following groups move into its place. The ninth bits of the point numbers and the scales do
+ * not move. Such a block decodes to wrong values, but these are the bytes that all other programs
+ * write.
  */
 static void close_gaps(const iq_block *block, uint8_t *points, uint8_t *signs)
 {

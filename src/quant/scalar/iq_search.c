@@ -1,4 +1,7 @@
-/* The search for the points of a group of IQ2 or IQ3. iq_encode.c describes the algorithm. */
+/*
+ * The search for the points of a group of IQ2 or IQ3. iq_encode.c describes the algorithm,
+ * codebooks.h defines the terms.
+ */
 #include "quant/scalar/iq_search.h"
 #include "quant/kernel.h"
 #include "quant/scalar/rounding.h"
@@ -20,7 +23,8 @@ static float magnitude_of(const wb__iq_type *type, unsigned code, size_t i)
 }
 
 /*
- * Returns the best of the points near a code for the values at x; the first of equally good ones.
+ * Returns the neighbour, from the list in `cell`, with the least error for the values from index
+ * `at` on; the first one if errors are equal.
  */
 static unsigned best_near(const wb__iq_group *group, size_t at, uint32_t cell, float scale)
 {
@@ -43,8 +47,8 @@ static unsigned best_near(const wb__iq_group *group, size_t at, uint32_t cell, f
 }
 
 /*
- * Returns the point for the values at x and a scale. Sets *moved if their code is not in the
- * codebook.
+ * Returns the point for the values from index `at` on. Sets *moved if their code is not in the
+ * codebook, so that the point is a neighbour.
  */
 static unsigned point_for(const wb__iq_group *group, size_t at, float inverse, float scale,
                           bool *moved)
@@ -73,8 +77,8 @@ static fit fit_of(const wb__iq_group *group, const uint16_t *codes)
 }
 
 /*
- * Searches points again with the optimal scale of the current points. Returns the optimal scale of
- * the new points.
+ * Searches the moved points again (all points if again_all), with `scale`, which is optimal for the
+ * current points. Returns the optimal scale for the new points.
  */
 static float look_again(const wb__iq_group *group, float scale, const bool *moved, uint16_t *codes)
 {
@@ -89,8 +93,8 @@ static float look_again(const wb__iq_group *group, float scale, const bool *move
 }
 
 /*
- * Tries the candidates around `middle`. Returns the scale of the best one, or `scale` if none is
- * better.
+ * Tries the candidates around `middle` (see wb__iq_search). Returns the optimal scale for the
+ * points of the best one, or `scale` if none reduces the error.
  */
 static float try_scales(const wb__iq_group *group, float middle, float scale, uint16_t *codes,
                         bool *moved)

@@ -17,11 +17,11 @@ typedef struct wb__iq_type {
     uint8_t cell;      /* number of values per point: 8 or 4 */
     uint8_t bits;      /* bits per coordinate */
     uint8_t levels;    /* number of values of a coordinate */
-    uint8_t tries;     /* number of candidates on each side of the middle one */
-    float step;        /* distance between candidates */
-    float tiny;        /* a group without larger magnitudes is encoded as zero */
+    uint8_t tries;     /* number of candidates on each side of the middle one; see wb__iq_search */
+    float step;        /* step between candidates; see wb__iq_search */
+    float tiny;        /* a group with all magnitudes below this is encoded as zeros */
     bool even_signs;   /* only seven of eight signs are stored */
-    bool search_first; /* the middle candidate comes from a search instead of the largest value */
+    bool search_first; /* wb__search_unsigned gives the middle candidate, not the largest value */
     /* the second pass searches all points again, not only those of codes outside the codebook */
     bool again_all;
     float variance_of; /* variance = variance_of · Σx² / 256 */
@@ -35,13 +35,14 @@ typedef struct wb__iq_group {
     const wb__codebook *book;
     float x[WB__IQ_GROUP_MAX];       /* magnitudes of the values */
     float weights[WB__IQ_GROUP_MAX]; /* weights of the squared errors */
-    /* square roots of the weights, used to choose between neighbouring points */
+    /* square roots of the weights, used to choose among neighbours */
     float roots[WB__IQ_GROUP_MAX];
 } wb__iq_group;
 
 /*
- * Tries the candidates for the scale around `middle`, chooses the best, or `scale` if none is good,
- * and stores its points as codes. Returns the optimal scale for these points.
+ * Tries the candidate scales middle / (top + i · step) for i from -tries to tries, where top is the
+ * largest magnitude, 2 · levels - 1. Chooses the best candidate, or `scale` if none reduces the
+ * error. Stores its points as codes. Returns the optimal scale for these points.
  */
 typedef float wb__iq_search(const wb__iq_group *group, float middle, float scale, uint16_t *codes);
 

@@ -15,10 +15,11 @@
  *   Q6_K   x = (d s) (q - 32)           groups of 16
  *   Q8_K   x = d q
  *
- * The last column of the first table is the block size in bytes. s is the scale and t the minimum
- * of a group. The bits of a value are never split across neighbouring bytes: byte m of 32 contains,
- * from its lowest bits upwards, parts of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the
- * other functions in k.h.
+ * The first table shows the layout and the block size in bytes, the second one the value. d and m
+ * are the common scales of the block, s is the scale and t the minimum of a group, and q is the
+ * quant. Packed bits of a value never cross a byte boundary: byte m of 32 contains, from its lowest
+ * bits upwards, bits of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the other functions
+ * in k.h.
  */
 #include "quant/scalar/k.h"
 #include "quant/kernel.h"
@@ -53,7 +54,7 @@ static void decode_q3_k(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* Decodes Q4_K and Q5_K, whose quants differ in the fifth bit only. */
+/* Decodes a block of Q4_K or Q5_K from its unpacked quants. Both types have the same scales. */
 static void decode_pair(const uint8_t *block, const uint8_t *q, float *values)
 {
     float d = wb__load_f16(block), m = wb__load_f16(block + 2);

@@ -21,8 +21,9 @@ typedef struct wb__k_pairs {
 } wb__k_pairs;
 
 /*
- * Quantizes scales and minima to multiples, up to `top`, of d and m. `sums` has the sum of the
- * weights of each group, or is NULL without an importance matrix.
+ * Quantizes the scales to multiples of block->d, and the minima to multiples of block->m. The
+ * factors are at most `top`. `sums` has the sum of the weights of each group, or is NULL without an
+ * importance matrix.
  */
 void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
                           const float *sums, wb__k_pairs *block);
@@ -31,19 +32,25 @@ void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const flo
 void wb__k_store_pairs(const wb__k_pairs *block, uint8_t *out);
 
 /*
- * Q3_K: quantizes the scales to multiples, -32 to 31, of d, and returns d. The first function is
- * used without, the second with an importance matrix.
+ * Q3_K: quantize the scales to multiples of d, with factors from -32 to 31, and return d.
+ * wb__k_search_scales_q3 is used with an importance matrix, wb__k_quantize_scales_q3 without one.
  */
 float wb__k_quantize_scales_q3(const float *scales, int8_t *quantized);
 float wb__k_search_scales_q3(const float *scales, const float *sums, int8_t *quantized);
 void wb__k_store_scales_q3(const int8_t *scales, uint8_t *out);
 
-/* Q6_K: quantizes the scales to multiples, -128 to 127, of d. Returns false if all are zero. */
+/*
+ * Q6_K: quantizes the scales to multiples of d, with factors from -128 to 127. Returns false if all
+ * scales are zero.
+ */
 bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d);
 
 /* ---- packing ---- */
 
-/* Two bits: byte m of 32 contains the values m, m + 32, m + 64, m + 96 of its half of the block. */
+/*
+ * Two bits per value. Each half of the block has 32 bytes. Byte m contains the values m, m + 32,
+ * m + 64 and m + 96 of this half.
+ */
 static inline void wb__k_unpack_2(const uint8_t *packed, uint8_t *q)
 {
     for (size_t j = 0; j < WB__K; j++)
@@ -59,7 +66,10 @@ static inline void wb__k_pack_2(const uint8_t *q, uint8_t *packed)
     }
 }
 
-/* Four bits: byte m of 32 contains the values m and m + 32 of its quarter of the block. */
+/*
+ * Four bits per value. Each quarter of the block has 32 bytes. Byte m contains the values m and
+ * m + 32 of this quarter.
+ */
 static inline void wb__k_unpack_4(const uint8_t *packed, uint8_t *q)
 {
     for (size_t j = 0; j < WB__K; j++)
@@ -86,8 +96,8 @@ static inline void wb__k_pack_1(const uint8_t *q, int shift, uint8_t *packed)
 }
 
 /*
- * Six bits: the upper two packed as in wb__k_unpack_2; the lower four bits of values m and m + 64
- * in byte m of the 64 bytes of each half.
+ * Six bits per value. The upper two are packed as in wb__k_unpack_2. For the lower four, each half
+ * of the block has 64 bytes. Byte m contains those of the values m and m + 64 of this half.
  */
 static inline void wb__k_unpack_6(const uint8_t *low, const uint8_t *high, uint8_t *q)
 {
@@ -111,8 +121,8 @@ static inline void wb__k_pack_6(const uint8_t *q, uint8_t *low, uint8_t *high)
 }
 
 /*
- * Returns scale i of the 16 scales of Q3_K: four bits from the first eight bytes, two from the last
- * four.
+ * Returns the stored scale s (0 to 63) of group i of Q3_K. The first eight bytes contain the lower
+ * four bits of the 16 scales, the last four bytes the upper two bits.
  */
 static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 {
@@ -122,10 +132,10 @@ static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 }
 
 /*
- * Reads scale and minimum i of the eight pairs of Q4_K and Q5_K, 6 bits each. The first four scales
- * are in the low 6 bits of bytes 0 to 3, the first four minima in those of bytes 4 to 7. Bytes 8 to
- * 11 contain the lower 4 bits of the other scales and minima; their upper 2 bits are in the top
- * bits of bytes 0 to 7.
+ * Reads scale i and minimum i of Q4_K or Q5_K. There are eight of each, 6 bits wide. The first four
+ * scales are in the low 6 bits of bytes 0 to 3, the first four minima in the low 6 bits of bytes 4
+ * to 7. Bytes 8 to 11 contain the lower 4 bits of the other scales and minima; their upper 2 bits
+ * are in the top bits of bytes 0 to 7.
  */
 static inline void wb__k_pair(const uint8_t *scales, size_t i, uint8_t *scale, uint8_t *minimum)
 {

@@ -46,8 +46,8 @@ static const pair_type q4 = {32, 15, 63, 2, {-1.0f, 0.1f, 20, false}};
 static const pair_type q5 = {32, 31, 63, 2, {-0.5f, 0.1f, 15, false}};
 
 /*
- * Computes weights without an importance matrix: the magnitude, plus, for groups of 32, their root
- * mean square.
+ * Computes weights without an importance matrix: the magnitude of each value, plus the root mean
+ * square of the group if it has 32 values.
  */
 static void weigh_by_magnitude(const float *x, size_t n, float *weights)
 {

@@ -1,5 +1,6 @@
 /*
- * The first types of ggml: blocks of 32 values with a scale, and possibly a minimum.
+ * The first types of ggml: blocks of 32 values with a scale, and possibly a minimum. Columns: type,
+ * layout (with byte offsets in the first line), block size in bytes, value.
  *
  *          0       2       4       6       8
  *   Q4_0   d f16   16 bytes of quants                  18   x = d (q - 8)
@@ -12,9 +13,8 @@
  * Byte j of the quants contains value j in its low half and value j + 16 in its high half. Bit i of
  * the high bits is the fifth bit of value i.
  *
- * Without an importance matrix, the scale is derived from the largest value or from the range. With
- * an importance matrix, the scale is searched for, with weights that use the variance of the row as
- * the typical error. Q8_0 and Q8_1 ignore the matrix.
+ * Without an importance matrix, the scale is derived from the value of largest magnitude or from
+ * the range. With an importance matrix, the scale is searched for. Q8_0 and Q8_1 ignore the matrix.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -130,8 +130,8 @@ static void decode_q8_1(const uint8_t *blocks, float *values, size_t n)
 /* ---- encoding ---- */
 
 /*
- * Returns 1 / d, or 0 if d is 0. Gives infinity for a subnormal d; rounding.h defines the results
- * of that.
+ * Returns 1 / d, or 0 if d is 0. The result for a subnormal d is infinity; rounding.h defines the
+ * quants that follow from it.
  */
 static float reciprocal(float d)
 {
@@ -139,8 +139,8 @@ static float reciprocal(float d)
 }
 
 /*
- * Returns the quant of a value that was already divided by the scale: adds `shift` and converts to
- * int8_t.
+ * Returns the quant of a value that was already divided by the scale: adds `shift`, converts to
+ * int8_t, and limits the result to `top`.
  */
 static uint8_t quant_of(float x, float shift, int top)
 {
@@ -180,8 +180,8 @@ static float quantize_range(const float *x, int top, uint8_t *q, float *minimum)
 }
 
 /*
- * Computes weights from an importance matrix. They grow with the magnitude of the value, starting
- * from the standard deviation of the row.
+ * Computes weights from an importance matrix: importance · sqrt(variance + x²). The variance is the
+ * mean square of the row.
  */
 static void weigh(const float *x, const float *importance, float variance, float *weights)
 {
@@ -189,7 +189,7 @@ static void weigh(const float *x, const float *importance, float variance, float
         weights[j] = importance[j] * sqrtf(variance + x[j] * x[j]);
 }
 
-/* Quantizes a block with a scale only, to quants from -range to range - 1. Returns the scale. */
+/* Quantizes a block that has a scale but no minimum. Returns the scale. */
 static float encode_signed(const float *x, const float *importance, float variance, int range,
                            uint8_t *q)
 {

@@ -1,10 +1,10 @@
 /*
  * quant/scalar/rounding.h: conversion of floats to integers, defined for every float.
  *
- * In C, converting a value that does not fit is undefined. The reference programs were compiled for
- * x86-64, where the result is the least integer, also for NaN. Blocks of subnormal values, whose
- * scale has no finite reciprocal, depend on this result. The functions below therefore use this
- * rule on all machines.
+ * In C, converting a value that does not fit is undefined. The results to reproduce are those of
+ * ggml on x86-64, where such a conversion, also of NaN, gives the least integer. Blocks of
+ * subnormal values, whose scale has no finite reciprocal, depend on this result. The functions
+ * below therefore use this rule on all machines.
  */
 #ifndef WB_QUANT_SCALAR_ROUNDING_H
 #define WB_QUANT_SCALAR_ROUNDING_H

@@ -6,12 +6,17 @@
  *   TQ2_0  256   64 bytes   d f16             66   x = d (q - 1)
  *   TQ1_0  256   48 bytes   4 bytes   d f16   54   x = d (q - 1), q of 0, 1, 2
  *
- * Columns: values per block, layout, block size in bytes, value. Q1_0 and Q2_0 pack their values in
- * order, lowest bits first. In TQ2_0, byte m of each half contains the values m, m + 32, m + 64, m
- * + 96. TQ1_0 packs five values into a byte as the fraction q / 3^5 of 256, rounded up, so that
- * multiplying by three carries out the first value. Bytes 0 to 31 contain the values m + 32 n,
- * bytes 32 to 47 the values 160 + m + 16 n, the last four bytes the values 240 + m + 4 n with n <
- * 4.
+ * Columns: values per block, layout, block size in bytes, value. Q1_0 and Q2_0 pack their quants in
+ * order, lowest bits first. In TQ2_0, byte m of each half of the block contains the values m,
+ * m + 32, m + 64 and m + 96 of this half.
+ *
+ * TQ1_0 combines five quants to a number Q in base 3, and stores 256 Q / 3^5, rounded up.
+ * Multiplying the byte by three moves the first quant above bit 7. Values in byte m of each part,
+ * with n from 0 to 4, in the last part from 0 to 3:
+ *
+ *   bytes 0 to 31    m + 32 n
+ *   bytes 32 to 47   160 + m + 16 n
+ *   bytes 48 to 51   240 + m + 4 n
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -87,8 +92,8 @@ static void decode_tq2_0(const uint8_t *blocks, float *values, size_t n)
 }
 
 /*
- * Converts -1, 0 and 1 to 0, 1 and 2. Other results occur only if the scale was lost to rounding;
- * see rounding.h.
+ * Returns x * inverse, rounded to -1, 0 or 1, plus 1. Other results occur only if the scale is
+ * subnormal, so that its reciprocal is infinite; see rounding.h.
  */
 static unsigned trit(float x, float inverse)
 {
@@ -112,8 +117,9 @@ static void encode_tq2_0(const float *x, const float *importance, uint8_t *out, 
 /* ---- five values per byte: TQ1_0 ---- */
 
 /*
- * The value order of TQ1_0: each run has `lanes` bytes, and each byte contains `depth` values,
- * whose indices differ by `lanes`.
+ * The value order of TQ1_0. Each run is a part of the block: `lanes` bytes, starting at `byte`. Its
+ * values start at index `value`. Each byte contains `depth` of them, whose indices differ by
+ * `lanes`.
  */
 static const struct trit_run {
     uint8_t byte, value, lanes, depth;

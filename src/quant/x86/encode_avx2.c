@@ -25,8 +25,8 @@ WB__CONTRACTION_PROBE(KERNEL)
 #include "quant/lanes/encode_blocks.h"
 
 /*
- * Binary search for the nearest level of IQ4. Returns the upper three of the four bits of its
- * index; *last is a mask that gives the lowest bit.
+ * Finds the level of IQ4 nearest to x by binary search (see lanes/encode_iq4.h). Returns the upper
+ * three of the four bits of its index. A lane of the mask *last is set if the lowest bit is 1.
  */
 KERNEL static inline __m256i iq4_halving(lanes x, __m256 *last)
 {

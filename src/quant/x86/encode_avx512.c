@@ -24,7 +24,7 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/lanes/encode_blocks.h"
 
-/* Binary search for the nearest level of IQ4 among the midpoints between its levels. */
+/* Finds the index of the level of IQ4 nearest to x by binary search (see lanes/encode_iq4.h). */
 KERNEL static inline __m512i iq4_halving(lanes x)
 {
     const __m512 midpoints = _mm512_setr_ps(-115.5f, -93.5f, -74, -57, -42, -28.5f, -16, -4.5f, 7,

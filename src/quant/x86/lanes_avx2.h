@@ -120,7 +120,7 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
 {
     const lanes magic = _mm256_set1_ps(12582912.0f);
     __m256i bits = _mm256_castps_si256(_mm256_add_ps(v, magic));
-    /* Combine the mantissa with the exponent of 2^23. */
+    /* Set the exponent to that of 2^23, so that any v gives the integer of wb__round_even. */
     bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFF));
     bits = _mm256_or_si256(bits, _mm256_set1_epi32(0x4B000000));
     bits = _mm256_max_epi32(bits, _mm256_set1_epi32(0x4B400000 + low));
@@ -191,8 +191,8 @@ KERNEL static inline void f_store_16(uint16_t *p, lanes v)
 }
 
 /*
- * Selects from a table by bits of each lane, starting with bit `shift`: three bits, or two if the
- * two halves of the table are equal.
+ * Selects from the table by three bits of each lane, which start at bit `shift`. If the two halves
+ * of the table are equal, only the lower two bits matter.
  */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {

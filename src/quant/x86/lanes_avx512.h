@@ -120,7 +120,8 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
 {
     const lanes magic = _mm512_set1_ps(12582912.0f);
     __m512i bits = _mm512_castps_si512(_mm512_add_ps(v, magic));
-    /* (bits & 0x7FFFFF) | 0x4B000000 combines the mantissa with the exponent of 2^23. */
+    /* (bits & 0x7FFFFF) | 0x4B000000 sets the exponent to that of 2^23, so that any v gives the
+     * integer of wb__round_even. */
     bits = _mm512_ternarylogic_epi32(bits, _mm512_set1_epi32(0x7FFFFF),
                                      _mm512_set1_epi32(0x4B000000), 0xEA);
     bits = _mm512_max_epi32(bits, _mm512_set1_epi32(0x4B400000 + low));
@@ -190,8 +191,8 @@ KERNEL static inline void f_store_16(uint16_t *p, lanes v)
 }
 
 /*
- * Selects from a table by bits of each lane, starting with bit `shift`: three bits, or two if the
- * two halves of the table are equal.
+ * Selects from the table by three bits of each lane, which start at bit `shift`. If the two halves
+ * of the table are equal, only the lower two bits matter.
  */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {

@@ -17,7 +17,7 @@
 /* ---- begin ---- */
 
 /* Finds the manifest of an existing model with this name. Ollama ignores the case of model names,
- * so the existing model keeps the case of its name. */
+ * so a model that is replaced keeps its name in the old case. */
 static wb_status find_existing(wb__context *context, wb_writer *writer)
 {
     char *path;
@@ -65,7 +65,7 @@ static bool are_same(const wb__context *context, const char *one, const char *ot
     return same;
 }
 
-/* Returns the path of the manifest among partial files. The manifest is stored there before it
+/* Returns the path of the manifest in the directory of partial files, where it is stored before it
  * is published. */
 static char *kept_manifest(const wb_allocator *allocator, const char *folder)
 {

@@ -66,7 +66,7 @@ static wb_status find_dialect(wb__context *context, const wb_writer *writer,
     return WB_OK;
 }
 
-/* Writes the config of a GGUF model. The members have the order of the struct in Ollama. */
+/* Writes the config of a GGUF model. The members have the order of Ollama's config struct. */
 static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
 {
     wb__json_writer json = {.write = wb__store_append, .ctx = out};
@@ -85,7 +85,7 @@ static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
     wb__json_write_end(&json, '}');
 }
 
-/* Writes the members in the order of the struct in Ollama. */
+/* Writes the members in the order of Ollama's config struct. */
 wb_status wb__store_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
 {
     const struct dialect *dialect;

@@ -1,16 +1,16 @@
 /*
  * Groups the tensors of an Ollama model into layers with one blob each:
  *
- *   a weight with its scale, bias and global scale    one blob, named after the weight
- *   all experts of a layer                            one blob, named after the common prefix of
- *                                                     the experts' names, if all experts have the
- *                                                     same packing; otherwise one blob per weight
+ *   - A weight with its scale, bias and global scale is a layer, named after the weight.
+ *   - An expert group, which consists of all experts of a decoder layer, is a layer, named after
+ *     the common prefix of the experts' names. If the experts have different packings, each weight
+ *     is a layer instead.
  *
  * Layers are sorted by name, and expert layers follow all other layers (docs/format/ollama.md). In
- * the layout of February 2026, the shared experts of a layer also form one blob, and blobs of
- * groups contain no metadata. Two kinds of experts do not form a group: experts that a packed model
- * stores one by one, such as "….experts.3.up_proj.weight", and experts that the model stores
- * stacked, such as "….switch_mlp.up_proj.weight".
+ * the layout of February 2026, the shared experts of a decoder layer also form a group, and blobs
+ * of groups contain no metadata. In the current layout two kinds of experts do not form a group:
+ * experts that a packed model stores one by one, such as "….experts.3.up_proj.weight", and experts
+ * that the model stores stacked, such as "….switch_mlp.up_proj.weight".
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * formats/safetensors/x86/fast_name.h: the length of a name. special_bytes(p) returns a bit for
- * each of 64 bytes, set if the byte ends a name or needs special handling.
+ * formats/safetensors/x86/fast_name.h: determines the length of a name. special_bytes(p) is defined
+ * by the including file. It returns a bit for each of 64 bytes, set for the bytes that end a name
+ * (quote) or that the fast parser does not handle.
  *
- * The position of the next member depends on this length. If it were computed, each member would
- * wait for the previous one. Names alternate between few lengths ("gate_proj", "up_proj",
+ * The position of the next member depends on this length. If the length were computed, each member
+ * would wait for the previous one. Names alternate between few lengths ("gate_proj", "up_proj",
  * "down_proj"), so the last two lengths are tried: a predicted branch replaces the data dependency.
  */
 FAST_FUNCTION static inline unsigned name_length(const uint8_t *p, name_lengths *last)
@@ -19,7 +20,7 @@ FAST_FUNCTION static inline unsigned name_length(const uint8_t *p, name_lengths 
         if (special == 0)
             continue;
         unsigned length = i + (unsigned)__builtin_ctzll(special);
-        /* length 63 is not cached: its mask equals that of no special byte */
+        /* length 63 is not cached, because its mask equals the mask of 64 bytes without a match */
         if (i == 0 && length < 63) {
             last->up_to_first[1] = last->up_to_first[0];
             last->length[1] = last->length[0];

@@ -10,7 +10,7 @@ extern const wb__mlx_kernels
 
 /* ---- range ---- */
 
-/* Ignores NaNs: a comparison with NaN is false. */
+/* Finds the range of each group. Ignores NaNs, because a comparison with NaN is false. */
 static void range(const float *values, size_t group, size_t groups, float *least, float *greatest)
 {
     const float32x4_t infinity = vreinterpretq_f32_u32(vdupq_n_u32(WB__FLOAT_INFINITY));

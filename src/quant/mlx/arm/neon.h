@@ -1,10 +1,10 @@
 /*
  * quant/mlx/arm/neon.h: unpacks codes eight at a time, and rounds floats.
  *
- * Eight codes of b bits fill b bytes. A table lookup in an 8-byte load that contains them moves to
- * each 16-bit lane the two bytes that contain its code; a shift with a separate count per lane and
- * a mask extract the code. The last loads of 32 codes start early, so that they do not read past
- * the end.
+ * Eight codes of b bits fill b bytes. An 8-byte load reads them. A byte table lookup then gives
+ * each 16-bit lane the two bytes that contain its code. A shift, with a separate count per lane,
+ * and a mask extract the code. Of the loads for 32 codes, the last ones start at an earlier byte,
+ * so that they do not read past the end.
  */
 #ifndef WB_QUANT_MLX_ARM_NEON_H
 #define WB_QUANT_MLX_ARM_NEON_H
@@ -28,7 +28,7 @@ typedef struct wb__spread8 {
     int16x8_t shifts;
 } wb__spread8;
 
-/* Returns the description for the codes 8 k to 8 k + 7 of 32. */
+/* Returns the description for the codes 8 k to 8 k + 7 of 32 codes. */
 NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     static const uint16_t counting[8] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,7 +1,8 @@
 /*
- * Decoding of scaled E2M1 and E4M3 with NEON. Both are converted through binary16: an E2M1 value is
- * given by the upper byte of a binary16, and E4M3 is represented with an exponent that is smaller
- * by eight. Groups that contain a NaN code of E4M3 are left to the scalar code.
+ * Decoding of scaled E2M1 and E4M3 with NEON. Both are first converted to binary16. An E2M1 value
+ * determines only the upper byte of the binary16; the lower byte is 0. The bits of an E4M3 value,
+ * moved to their places in a binary16, give a number that is too small by a factor of 2^8. Groups
+ * that contain a NaN code of E4M3 are left to the scalar code.
  */
 #include "quant/mlx/arm/neon.h"
 

@@ -2,9 +2,9 @@
  * Encoding of scaled E2M1 and E4M3 with NEON.
  *
  * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
- * taken relative to 499, the result for 0.25, the first midpoint. Magnitudes above 16 and NaN are
- * left to the scalar code.
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index of a
+ * table of codes is this number minus 499, which is the number for 0.25, the first midpoint.
+ * Magnitudes above 16 and NaN are left to the scalar code.
  */
 #include "quant/mlx/arm/neon.h"
 
@@ -29,7 +29,7 @@ static void peak(const float *values, size_t group, size_t groups, float *peaks)
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 24 /* the index of magnitude 16, the last valid one */
+#define LARGE 24 /* the index for magnitude 16, the largest valid index */
 
 NEON_INLINE int16x4_t index_of(float32x4_t q)
 {
@@ -54,7 +54,7 @@ NEON_INLINE bool store_16(const float32x4_t q[4], uint8_t *packed)
     uint8x16_t codes = vqtbl1q_u8(vld1q_u8(code_of), vreinterpretq_u8_s8(low));
     codes = vsubq_u8(codes, vcgtq_s8(at, vdupq_n_s8(15)));
     codes = vsubq_u8(codes, vcgtq_s8(at, vdupq_n_s8(17)));
-    /* Saturation preserves signs. Zeros get no sign. */
+    /* Saturated narrowing preserves signs. A code of zero gets no sign. */
     int8x16_t signs = vcombine_s8(vqmovn_s16(vcombine_s16(sign_of(q[0]), sign_of(q[1]))),
                                   vqmovn_s16(vcombine_s16(sign_of(q[2]), sign_of(q[3]))));
     uint8x16_t negative = vandq_u8(vcltzq_s8(signs), vtstq_u8(codes, codes));
@@ -127,7 +127,7 @@ static void encode_e4m3(const float *values, const float *multipliers, size_t gr
     }
 }
 
-/* Returns the values of four codes, with infinity instead of zero. */
+/* Returns the values of four E4M3 codes, with infinity instead of zero. */
 NEON_INLINE float32x4_t scales_of(uint32x4_t code)
 {
     uint32x4_t rest = vandq_u32(code, vdupq_n_u32(0x7F));

@@ -1,7 +1,7 @@
 /*
  * Affine decoding with AVX-512. Codes of up to 5 bits are looked up in a table of the values of the
- * group. It fills one or two registers and is computed like the elements in the scalar loop.
- * Elements with 6-bit and 8-bit codes are computed individually.
+ * group. This table fills one or two registers. Its entries are computed like the elements in the
+ * scalar loop. Elements with 6-bit and 8-bit codes are computed individually.
  */
 #include "quant/mlx/x86/avx512.h"
 

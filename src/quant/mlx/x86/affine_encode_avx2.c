@@ -16,7 +16,10 @@ AVX2_INLINE __m256 swap_halves(__m256 x)
     return _mm256_permute2f128_ps(x, x, 1);
 }
 
-/* Ignores NaNs: min and max return their second operand if an operand is NaN. */
+/*
+ * Finds the range of each group. Ignores NaNs, because min and max return their second operand if
+ * an operand is NaN.
+ */
 AVX2 static void range(const float *values, size_t group, size_t groups, float *least,
                        float *greatest)
 {
@@ -92,7 +95,7 @@ AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
     }
     __m256i low = _mm256_and_si256(fours, _mm256_set1_epi64x(0xFFFFFFFF));
     __m256i high = _mm256_slli_epi64(_mm256_srli_epi64(fours, 32), 4 * bits);
-    uint8_t eights[32]; /* the first `bits` of each 8 bytes are written */
+    uint8_t eights[32]; /* of each 8 bytes, the first `bits` bytes are written */
     _mm256_storeu_si256((__m256i *)(void *)eights, _mm256_or_si256(low, high));
     for (int k = 0; k < 4; k++)
         memcpy(packed + k * bits, eights + 8 * k, (size_t)bits);

@@ -15,7 +15,10 @@ typedef struct extremes {
     __m512 low, high;
 } extremes;
 
-/* One step of reducing two registers: shuffles `a` and `b` select the halves that are combined. */
+/*
+ * One step of reducing two registers to one. The shuffle controls a and b select the two halves
+ * that are combined.
+ */
 #define MERGE(x, y, shuffle, a, b)                                                                 \
     (extremes)                                                                                     \
     {                                                                                              \
@@ -23,7 +26,10 @@ typedef struct extremes {
             _mm512_max_ps(shuffle((x).high, (y).high, a), shuffle((x).high, (y).high, b))          \
     }
 
-/* Ignores NaNs: min and max return their second operand if an operand is NaN. */
+/*
+ * Returns, in lane i, the range of the values whose index in the group is i modulo 16. Ignores
+ * NaNs, because min and max return their second operand if an operand is NaN.
+ */
 AVX512_INLINE extremes range_of(const float *values, size_t group)
 {
     __m512 infinity = _mm512_castsi512_ps(_mm512_set1_epi32((int)WB__FLOAT_INFINITY));
@@ -37,7 +43,7 @@ AVX512_INLINE extremes range_of(const float *values, size_t group)
 }
 
 /*
- * Stores the ranges of groups 0 to 15 in lanes 0 to 15. Indices above `last` repeat group `last`.
+ * Returns the ranges of groups 0 to 15 in lanes 0 to 15. Lanes above `last` repeat group `last`.
  */
 AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t last)
 {
@@ -50,7 +56,7 @@ AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t las
         }
         extremes a = MERGE(e[0], e[1], _mm512_shuffle_f32x4, 0x44, 0xEE);
         extremes b = MERGE(e[2], e[3], _mm512_shuffle_f32x4, 0x44, 0xEE);
-        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* group k + 4 j in quarter j */
+        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j: group k + 4 j */
     }
     extremes a = MERGE(four[0], four[1], _mm512_shuffle_ps, 0x44, 0xEE);
     extremes b = MERGE(four[2], four[3], _mm512_shuffle_ps, 0x44, 0xEE);
@@ -114,7 +120,10 @@ AVX512 static void fit(const float *least, const float *greatest, unsigned bits,
 
 /* ---- codes ---- */
 
-/* Byte positions to keep, if eight codes of b bits are in the first b of each eight bytes. */
+/*
+ * kept[b] lists the bytes to keep, after eight codes of b bits were packed into the first b bytes
+ * of each eight bytes.
+ */
 static const uint8_t kept[WB__MLX_BITS][64] = {
     [3] = {0,  1,  2,  8,  9,  10, 16, 17, 18, 24, 25, 26,
            32, 33, 34, 40, 41, 42, 48, 49, 50, 56, 57, 58},
@@ -159,25 +168,26 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
 }
 
 /*
- * The code is the integer nearest to q = (w - b) / s, with rounding after the subtraction and the
- * division. Division takes longer than all other steps together, so w is multiplied by r, which is
- * 1 / s rounded. The bias b is an integer k times s by construction of the grid. One fused
- * operation computes w r - k and, by adding 1.5 * 2^23, rounds it to an integer in the lowest bits.
- * With n = 2^bits - 1:
- *   - |k| <= 2 n + 2 and |k - b r| <= (n + 1) 2^-21 are checked for each group, which otherwise
- *     uses division;
- *   - the errors of r, of the two roundings in q and of the rounding in b r are each 2^-24 of
- *     numbers of up to 4 n.
+ * The code of a value w is the integer nearest to q = (w - b) / s, with rounding after the
+ * subtraction and the division. Division takes longer than all other steps together, so w is
+ * multiplied by r, which is 1 / s rounded. The bias b is k times s, up to rounding, for an integer
+ * k, because zero is on the grid (see affine.c). One fused operation computes w r - k and, by
+ * adding 1.5 * 2^23, rounds it to an integer in the lowest bits. With n = 2^bits - 1:
+ *   - prepare() checks for each group that |k| <= 2 n + 2 and |k - b r| <= (n + 1) 2^-21; otherwise
+ *     the group uses division;
+ *   - the errors of r, of the two roundings in q and of the rounding in b r are each at most 2^-24
+ *     times a number of up to 4 n.
  * Therefore w r - k and q differ by less than (n + 1) 2^-19 if q does not exceed the last code.
  * Unless w r - k is that close to the midpoint between two integers, both round to the same
- * integer. If it is that close for any of 64 values, or one is NaN, the 64 values are divided.
+ * integer. If w r - k is that close to a midpoint for any of 64 values, or if one of them is NaN,
+ * all 64 codes are computed by division.
  */
 #define BIG 12582912.0f
 #define SCALE_MOST 0x1p100f /* above this, r may be subnormal */
 
 /*
- * Returns the codes in the low halves of 32-bit lanes. Values out of range saturate later; NaN
- * becomes 0.
+ * Returns the codes of 16 values, computed by division, in 32-bit lanes. Codes above the last one
+ * are limited later; NaN becomes 0.
  */
 AVX512_INLINE __m512i divided(const float *values, float scale, float bias)
 {

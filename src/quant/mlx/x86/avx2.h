@@ -1,10 +1,10 @@
 /*
  * quant/mlx/x86/avx2.h: unpacks and packs codes 32 at a time, and rounds floats.
  *
- * Eight codes of b bits fill b bytes. An 8-byte load that contains them is copied to all quadwords.
- * A byte shuffle moves to each 32-bit lane the bytes that contain its code; a shift with a separate
- * count per lane and a mask extract the code. The last loads of 32 codes start early, so that they
- * do not read past the end.
+ * Eight codes of b bits fill b bytes. An 8-byte load reads them and is copied to all quadwords. A
+ * byte shuffle then gives each 32-bit lane the bytes that contain its code. A shift, with a
+ * separate count per lane, and a mask extract the code. Of the loads for 32 codes, the last ones
+ * start at an earlier byte, so that they do not read past the end.
  */
 #ifndef WB_QUANT_MLX_X86_AVX2_H
 #define WB_QUANT_MLX_X86_AVX2_H
@@ -28,7 +28,7 @@ typedef struct wb__spread8 {
     __m256i shifts;
 } wb__spread8;
 
-/* Returns the description for the codes 8 k to 8 k + 7 of 32. */
+/* Returns the description for the codes 8 k to 8 k + 7 of 32 codes. */
 AVX2_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);

@@ -18,7 +18,10 @@
 #include <immintrin.h>
 
 #if !defined(__clang__) && !defined(__OPTIMIZE__)
-/* Without optimisation, gcc's intrinsics with constant operands are macros that convert -1. */
+/*
+ * Without optimisation, gcc's intrinsics with constant operands are macros that convert -1 to an
+ * unsigned type.
+ */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 

@@ -1,7 +1,7 @@
 /*
- * Decoding of scaled E2M1 and E4M3 with AVX2. E4M3 is converted through binary16, which represents
- * it with an exponent that is smaller by eight. Groups that contain a NaN code are left to the
- * scalar code.
+ * Decoding of scaled E2M1 and E4M3 with AVX2. E4M3 is first converted to binary16: its bits, moved
+ * to their places in a binary16, give a number that is too small by a factor of 2^8. Groups that
+ * contain a NaN code are left to the scalar code.
  */
 #include "quant/mlx/x86/avx2.h"
 

@@ -2,9 +2,9 @@
  * Encoding of scaled E2M1 and E4M3 with AVX2.
  *
  * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
- * taken relative to 499, the result for 0.25, the first midpoint. Magnitudes above 16 and NaN are
- * left to the scalar code.
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index of a
+ * table of codes is this number minus 499, which is the number for 0.25, the first midpoint.
+ * Magnitudes above 16 and NaN are left to the scalar code.
  */
 #include "quant/mlx/x86/avx2.h"
 
@@ -34,7 +34,7 @@ AVX2 static void peak(const float *values, size_t group, size_t groups, float *p
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 24 /* the index of magnitude 16, the last valid one */
+#define LARGE 24 /* the index for magnitude 16, the largest valid index */
 
 AVX2_INLINE __m256i index_of(__m256 q)
 {
@@ -55,7 +55,7 @@ AVX2_INLINE bool store_32(const __m256 q[4], uint8_t *packed)
     __m256i codes = _mm256_shuffle_epi8(code_of, low);
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(15)));
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(17)));
-    /* Saturation preserves signs. Zeros get no sign. */
+    /* Saturated narrowing preserves signs. A code of zero gets no sign. */
     __m256i signs = wb__bytes_of(_mm256_castps_si256(q[0]), _mm256_castps_si256(q[1]),
                                  _mm256_castps_si256(q[2]), _mm256_castps_si256(q[3]));
     __m256i negative = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_setzero_si256(), signs),

@@ -2,9 +2,9 @@
  * Encoding of scaled E2M1 and E4M3 with AVX-512.
  *
  * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
- * taken relative to 499, the result for 0.25, the first midpoint, and looked up in a table of 64
- * entries. Magnitudes above 16 and NaN have the entry LARGE and are left to the scalar code.
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index of a
+ * table of 64 codes is this number minus 499, which is the number for 0.25, the first midpoint. For
+ * magnitudes above 16 and NaN, the table has the entry LARGE; the scalar code handles them.
  */
 #include "quant/mlx/x86/avx512.h"
 
@@ -25,7 +25,7 @@ AVX512_INLINE __m512 peak_of(const float *values, size_t group)
     return most;
 }
 
-/* Stores the peaks of groups 0 to 15 in lanes 0 to 15. Indices above `last` repeat group `last`. */
+/* Returns the peaks of groups 0 to 15 in lanes 0 to 15. Lanes above `last` repeat group `last`. */
 AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
 {
     __m512 four[4];
@@ -37,7 +37,7 @@ AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
         }
         __m512 a = MERGE(e[0], e[1], _mm512_shuffle_f32x4, 0x44, 0xEE);
         __m512 b = MERGE(e[2], e[3], _mm512_shuffle_f32x4, 0x44, 0xEE);
-        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* group k + 4 j in quarter j */
+        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j: group k + 4 j */
     }
     __m512 a = MERGE(four[0], four[1], _mm512_shuffle_ps, 0x44, 0xEE);
     __m512 b = MERGE(four[2], four[3], _mm512_shuffle_ps, 0x44, 0xEE);
@@ -69,7 +69,7 @@ AVX512 static void peak(const float *values, size_t group, size_t groups, float 
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 0x80 /* marks an entry that is not a code */
+#define LARGE 0x80 /* table entry for magnitudes above 16 and NaN */
 
 static const uint8_t code_of[64] = {
     0,     1,     1,     1,     1,     1,     1,     2,     2,     2,     3,     3,     4,
