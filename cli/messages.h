@@ -15,8 +15,8 @@
 #define MSG_OPTION_VALUE_INVALID "--%s must be one of %s"
 #define MSG_COMMAND_MISSING "a command is missing"
 #define MSG_COMMAND_HAS_NO_OPTION "'wb %s' has no option --%s"
-#define MSG_OPERAND_MISSING "an operand is missing: wb %s %s"
-#define MSG_OPERAND_UNEXPECTED "unexpected operand '%.200s': wb %s %s"
+#define MSG_OPERAND_MISSING "an operand is missing; usage: wb %s %s"
+#define MSG_OPERAND_UNEXPECTED "unexpected operand '%.200s'; usage: wb %s %s"
 
 /* check.c */
 
@@ -27,10 +27,9 @@
 #define MSG_TYPE_UNKNOWN "there is no type '%.200s'; 'wb codec list' lists all types"
 #define MSG_COLS_INVALID "--cols must be the number of values in a row"
 #define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
-#define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row: %llu bytes of binary32"
+#define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row of %llu bytes, in binary32"
 #define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no other operands"
-#define MSG_CODEC_VERB                                                                             \
-    "the operation must be list, encode or decode: wb codec list, encode or decode"
+#define MSG_CODEC_VERB "the operation must be list, encode or decode, for example 'wb codec list'"
 #define MSG_CODEC_TYPE_AND_COLS "--type and --cols are required: they describe the data"
 #define MSG_JSON_AND_STDOUT "--json and - cannot both use standard output"
 
@@ -45,7 +44,7 @@
 #define MSG_TERMINAL_EXPORT "cannot write %s to a terminal: give -o FILE, or --format text"
 #define MSG_OUTPUT_IS_MODEL "the output would overwrite a file of the model"
 #define MSG_SLICE_AND_PART "--slice and --part cannot be combined"
-#define MSG_O_MISSING "-o is missing: -o FILE, or -o - for standard output"
+#define MSG_O_MISSING "-o is missing: give -o FILE, or -o - for standard output"
 
 /* codec_io.c */
 
@@ -68,9 +67,9 @@
 #define MSG_NUMBER_INVALID "--%s takes a number of at least 1"
 #define MSG_BYTES_INVALID "--%s takes a number of bytes such as 500M or 5GB"
 #define MSG_FOLDER_NOT_READABLE                                                                    \
-    "the folder cannot be listed: only sidecar files with known names are copied"
-#define MSG_SUBFOLDER_NOT_COPIED "subfolders are not copied: copy this file yourself"
-#define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect if the output format is %s: it is for %s"
+    "the folder cannot be listed, so only sidecar files with known names are copied"
+#define MSG_SUBFOLDER_NOT_COPIED "files in subfolders are not copied: copy this file yourself"
+#define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect on the output format %s, only on the format %s"
 #define MSG_OUTPUT_IS_READ "the output would overwrite an input file"
 #define MSG_OUTPUT_FORMAT_UNKNOWN "the name of the output does not imply a format: give --to"
 #define MSG_OUTPUT_NAME_EMPTY "the name of the output is empty"
@@ -133,7 +132,7 @@
 
 /* recast.c */
 
-#define MSG_RULE_INVALID "--rule needs an expression and a type, such as 'attn_v=Q6_K'"
+#define MSG_RULE_INVALID "--rule needs a regular expression and a type, such as 'attn_v=Q6_K'"
 #define MSG_STREAM_NEEDS_COPY                                                                      \
     "a conversion cannot write to standard output, a pipe or a device: name a file or a folder"
 #define MSG_MLX_NEEDS_FOLDER "an MLX model is a folder: name a folder as the output"

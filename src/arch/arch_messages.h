@@ -11,9 +11,10 @@
 #define WB__MSG_TOKENIZER_LARGE_IDS                                                                \
     "some token ids are far larger than the vocabulary; these tokens are left out"
 #define WB__MSG_TOKENIZER_BAD_VOCAB                                                                \
-    "a vocabulary entry is not a string and a score; the rest of the vocabulary is left "          \
-    "out"
-#define WB__MSG_TOKENIZER_BAD_MERGES "some merges are not two strings; they are left out"
+    "a vocabulary entry is not a pair of a string and a score; this and all later entries are "    \
+    "left out"
+#define WB__MSG_TOKENIZER_BAD_MERGES                                                               \
+    "some merges are not pairs of strings; these merges are left out"
 
 /* ---- tokenizer/tokenizer_make.c ---- */
 

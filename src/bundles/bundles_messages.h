@@ -37,12 +37,13 @@
 #define WB__MSG_OLLAMA_NO_DIGEST "a layer has no digest"
 #define WB__MSG_OLLAMA_BAD_DIGEST "a digest must be sha256, a colon and 64 hexadecimal digits"
 #define WB__MSG_OLLAMA_NO_SIZE "a layer has no size"
-#define WB__MSG_OLLAMA_TOO_MANY_LAYERS "it has too many layers"
-#define WB__MSG_OLLAMA_NO_LAYERS "it has no array \"layers\""
+#define WB__MSG_OLLAMA_TOO_MANY_LAYERS "too many layers"
+#define WB__MSG_OLLAMA_NO_LAYERS "the array \"layers\" is missing"
 
 /* ---- ollama/ollama_name.c ---- */
 
-#define WB__MSG_OLLAMA_NO_STORE "the Ollama store is unknown: neither OLLAMA_MODELS nor HOME is set"
+#define WB__MSG_OLLAMA_NO_STORE                                                                    \
+    "the path of the Ollama store is unknown, because neither OLLAMA_MODELS nor HOME is set"
 #define WB__MSG_OLLAMA_BAD_NAME "this is not a valid model name"
 #define WB__MSG_OLLAMA_NO_MODEL "the store has no model with this name"
 

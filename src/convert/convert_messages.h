@@ -20,11 +20,11 @@
 /* ---- emit/config_json_rope.c ---- */
 
 #define WB__MSG_CONVERT_ROPE_DIVISORS                                                              \
-    "no rope_scaling of config.json can represent the RoPE frequency factors of this model: "      \
-    "config.json does not contain them, and the results for long texts will differ"
+    "config.json cannot represent the RoPE frequency factors of this model, so they are left "     \
+    "out, and the results for long texts will differ"
 #define WB__MSG_CONVERT_ROPE_TYPE                                                                  \
     "config.json cannot represent this RoPE scaling (rope.scaling.type) for this architecture, "   \
-    "so it is left out: the results for texts longer than the training context will be wrong"
+    "so it is left out, and the results for texts longer than the training context will be wrong"
 
 /* ---- emit/sidecars_out.c ---- */
 
@@ -32,18 +32,18 @@
     "the generated %s would have more than %u MiB, which is the limit for such a file"
 #define WB__MSG_CONVERT_SIDECAR_STAT "cannot access a sidecar file"
 #define WB__MSG_CONVERT_FOLDER_LIST                                                                \
-    "the folder of the weights cannot be listed: only sidecar files with known names are "         \
+    "the folder of the weights cannot be listed, so only sidecar files with known names are "      \
     "copied"
 #define WB__MSG_CONVERT_SUBFOLDER                                                                  \
-    "subfolders of the model are not copied: copy this folder yourself if you need it"
+    "files in subfolders of the model are not copied: copy this file yourself if you need it"
 
 /* ---- emit/tokenizer_json_out.c ---- */
 
 #define WB__MSG_CONVERT_MERGES_DROPPED                                                             \
     "tokenizer.json omits merges whose parts or result are not tokens of the vocabulary"
 #define WB__MSG_CONVERT_PRETOKENIZER                                                               \
-    "the pre-tokenizer name (tokenizer.ggml.pre) is unknown: tokenizer.json uses the "             \
-    "pre-tokenizer of GPT-2; replace it by the tokenizer.json of the original model"
+    "the pre-tokenizer name (tokenizer.ggml.pre) is unknown, so tokenizer.json contains the "      \
+    "pre-tokenizer of GPT-2: use the tokenizer.json of the original model instead"
 #define WB__MSG_CONVERT_MERGES_SIZE                                                                \
     "tokenizer.json was not written, because its merges would be many times larger than the "      \
     "vocabulary; copy the tokenizer.json of the original model"
@@ -59,15 +59,16 @@
 
 /* ---- exec/run.c ---- */
 
-#define WB__MSG_CONVERT_RESUMED "verified and reused the output of an interrupted run"
+#define WB__MSG_CONVERT_RESUMED "the output of an interrupted run was verified and reused"
 #define WB__MSG_CONVERT_STREAM                                                                     \
-    "conversions write tensors out of order and cannot write to a pipe or device: write to a "     \
-    "file"
+    "conversions write tensors out of order and therefore cannot write to a pipe or device: "      \
+    "write to a file"
 
 /* ---- exec/scheduler.c ---- */
 
 #define WB__MSG_CONVERT_MEMORY_LIMIT                                                               \
-    "the largest tensor needs more memory than the limit; this conversion exceeds the limit"
+    "the largest tensor needs more memory than the memory limit allows, so this conversion "       \
+    "exceeds the limit"
 #define WB__MSG_CONVERT_CANCELLED "the conversion was cancelled"
 
 /* ---- lora/lora.c ---- */
@@ -75,8 +76,8 @@
 #define WB__MSG_CONVERT_LORA_KIND                                                                  \
     "adapter_config.json describes an adapter other than plain LoRA (peft_type, use_dora)"
 #define WB__MSG_CONVERT_LORA_ALORA                                                                 \
-    "adapter_config.json contains alora_invocation_tokens: this adapter applies only after "       \
-    "certain tokens and cannot be merged"
+    "the adapter applies only after certain tokens (alora_invocation_tokens in "                   \
+    "adapter_config.json) and cannot be merged"
 #define WB__MSG_CONVERT_LORA_GGUF "the GGUF file is not an adapter: adapter.lora.alpha is missing"
 #define WB__MSG_CONVERT_LORA_CONFIG_MISSING                                                        \
     "adapter_config.json, which contains the scale, is missing from the folder of the adapter"
@@ -90,13 +91,16 @@
     "the shape of the adapter matrix does not match the weight of the model"
 #define WB__MSG_CONVERT_LORA_HEADS                                                                 \
     "the rows of this weight cannot be divided into heads of equal size"
-#define WB__MSG_CONVERT_LORA_SCALE "the scale of this pair is not a finite F32 number"
+#define WB__MSG_CONVERT_LORA_SCALE                                                                 \
+    "the scale of a pair of adapter matrices is not a finite F32 number"
 #define WB__MSG_CONVERT_LORA_TWICE                                                                 \
-    "the adapter contains several pairs for this weight under different names"
+    "the adapter contains several pairs of matrices, with different names, for this weight"
 #define WB__MSG_CONVERT_LORA_EXPERTS                                                               \
     "the number or the shape of the experts in the adapter differs from the model"
-#define WB__MSG_CONVERT_LORA_NO_WEIGHT "the model does not contain the weight of this pair"
-#define WB__MSG_CONVERT_LORA_RANK "the tensor is neither a matrix nor one matrix per expert"
+#define WB__MSG_CONVERT_LORA_NO_WEIGHT                                                             \
+    "the model does not contain the weight that this pair of adapter matrices changes"
+#define WB__MSG_CONVERT_LORA_RANK                                                                  \
+    "the adapter tensor is neither a matrix nor a stack with one matrix per expert"
 #define WB__MSG_CONVERT_LORA_OTHER                                                                 \
     "the adapter contains this tensor in addition to pairs of matrices; such adapters cannot "     \
     "be merged"
@@ -115,14 +119,14 @@
     "llama.cpp requires an importance matrix for this type, but no importance matrix contains "    \
     "this tensor"
 #define WB__MSG_CONVERT_TYPE_WITHOUT_IMATRIX                                                       \
-    "without an importance matrix this type has a large quantization error"
+    "without an importance matrix, this type has a large quantization error"
 #define WB__MSG_CONVERT_NO_BLOCK_FITS                                                              \
-    "rows of %llu values are not a multiple of the block size of the requested type or of "        \
-    "its fallback types"
+    "the row length, %llu values, is not a multiple of the block size of the requested type or "   \
+    "of its fallback types"
 #define WB__MSG_CONVERT_NPZ_PLAIN "a .npz file cannot contain quantized tensors"
 #define WB__MSG_CONVERT_ROW_BLOCKS                                                                 \
-    "rows of %llu values are not a multiple of the block size of %s, and no other type is "        \
-    "allowed"
+    "the row length, %llu values, is not a multiple of the block size of %s, and no other type "   \
+    "is allowed"
 #define WB__MSG_CONVERT_NOT_FLOAT "only floating-point tensors are converted"
 #define WB__MSG_CONVERT_NO_ENCODER "weighbridge has no encoder for this type"
 #define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX                                                         \
@@ -137,10 +141,10 @@
 /* ---- plan/implied_config.c ---- */
 
 #define WB__MSG_CONVERT_NORM_TOPK                                                                  \
-    "norm_topk_prob is not true in config.json: the model does not normalize the weights of "      \
-    "its experts, but llama.cpp always does, so its results will differ"
+    "norm_topk_prob is not true in config.json, so the model does not normalize the weights of "   \
+    "its experts; llama.cpp always normalizes them, so its results will differ"
 #define WB__MSG_CONVERT_SPARSE_STEP                                                                \
-    "decoder_sparse_step in config.json is not 1: some layers have no experts, but llama.cpp "     \
+    "decoder_sparse_step in config.json is not 1, so some layers have no experts; llama.cpp "      \
     "requires experts in every layer and will not load the file"
 #define WB__MSG_CONVERT_MLP_ONLY                                                                   \
     "mlp_only_layers in config.json lists layers without experts, but llama.cpp requires "         \
@@ -167,21 +171,22 @@
     "dtype"
 #define WB__MSG_CONVERT_TENSOR_UNKNOWN                                                             \
     "%s defines no name for this tensor and would not load a file that contains it"
-#define WB__MSG_CONVERT_TENSOR_DROPPED "the target format does not use this tensor; it is omitted"
+#define WB__MSG_CONVERT_TENSOR_DROPPED                                                             \
+    "the target format does not use this tensor, so it is left out"
 #define WB__MSG_CONVERT_ACTIVATION_SCALES                                                          \
-    "%llu activation scales are omitted: the target cannot store them with weights of this "       \
-    "type"
+    "%llu activation scales are left out, because the target format cannot store them with "       \
+    "weights of this type"
 #define WB__MSG_CONVERT_NAME_TWICE "two tensors of the model would have this name in the result"
 #define WB__MSG_CONVERT_TOKENIZER_SIZE                                                             \
-    "the tokenizer has %llu tokens, but the embedding has %llu rows: llama.cpp would not load "    \
+    "the tokenizer has %llu tokens, but the embedding has %llu rows, so llama.cpp would not load " \
     "the file"
 #define WB__MSG_CONVERT_NO_TOKENIZER                                                               \
-    "the model has no readable tokenizer: programs that run it need one"
+    "the model has no readable tokenizer, but programs need a tokenizer to run the model"
 #define WB__MSG_CONVERT_ARCHITECTURE                                                               \
-    "the architecture is unknown: tensors and metadata are copied unchanged, and programs for "    \
+    "the architecture is unknown, so tensors and metadata are copied unchanged, and programs for " \
     "the target format will probably not load the result"
 #define WB__MSG_CONVERT_NPZ_METADATA                                                               \
-    "a .npz file cannot contain metadata, config or tokenizer: they are omitted"
+    "a .npz file cannot contain metadata, config or tokenizer, so they are left out"
 
 /* ---- plan/rope_scaling.c ---- */
 
@@ -189,31 +194,30 @@
     "the results for texts longer than the training context will be wrong"
 #define WB__MSG_CONVERT_ROPE_ATTENTION                                                             \
     "config.json specifies an attention factor (attention_factor, or mscale and mscale_all_dim) "  \
-    "that GGUF cannot represent: llama.cpp uses 0.1 ln(factor) + 1 instead, and its results will " \
+    "that GGUF cannot represent; llama.cpp uses 0.1 ln(factor) + 1 instead, so its results will "  \
     "differ"
 #define WB__MSG_CONVERT_ROPE_SLIDING                                                               \
     "config.json scales RoPE in sliding-window layers (sliding_attention), which GGUF cannot "     \
-    "represent: the results of these layers will be wrong"
+    "represent, so the results of these layers will be wrong"
 #define WB__MSG_CONVERT_ROPE_FACTORS                                                               \
-    "long_factor and short_factor in config.json are not both lists of %llu positive numbers, "    \
-    "one "                                                                                         \
-    "for each frequency: the GGUF file contains no RoPE scaling, and "
-#define WB__MSG_CONVERT_ROPE_GGUF "GGUF cannot represent this RoPE scaling: "
+    "long_factor or short_factor in config.json is not a list of %llu positive numbers (one per "  \
+    "RoPE frequency), so the GGUF output has no RoPE scaling, and "
+#define WB__MSG_CONVERT_ROPE_GGUF "GGUF cannot represent this RoPE scaling, so "
 
 /* ---- recipe/imatrix.c ---- */
 
 #define WB__MSG_CONVERT_IMATRIX_COLUMNS                                                            \
     "the importance matrix has %llu values for this tensor, which has %llu columns"
-#define WB__MSG_CONVERT_IMATRIX "not a valid importance matrix: %s"
+#define WB__MSG_CONVERT_IMATRIX "the file is not a valid importance matrix: %s"
 #define WB__MSG_CONVERT_IMATRIX_NAME_END "a name extends past the end of the file"
-#define WB__MSG_CONVERT_IMATRIX_NAME_LONG "a name is longer than a tensor name can be"
+#define WB__MSG_CONVERT_IMATRIX_NAME_LONG "a tensor name is too long"
 #define WB__MSG_CONVERT_IMATRIX_ENTRY_END "an entry extends past the end of the file"
-#define WB__MSG_CONVERT_IMATRIX_NEGATIVE "a weight is negative or not a number"
+#define WB__MSG_CONVERT_IMATRIX_NEGATIVE "an importance value is negative, infinite or NaN"
 #define WB__MSG_CONVERT_IMATRIX_SIZE "the importance matrix has %llu bytes; the limit is %llu"
-#define WB__MSG_CONVERT_IMATRIX_EMPTY "it has no entries"
+#define WB__MSG_CONVERT_IMATRIX_EMPTY "the file has no entries"
 #define WB__MSG_CONVERT_IMATRIX_COUNTS "a tensor has no counts"
 #define WB__MSG_CONVERT_IMATRIX_VALUES "a tensor has no values"
-#define WB__MSG_CONVERT_IMATRIX_SUMS "it contains no tensor named *.in_sum2"
+#define WB__MSG_CONVERT_IMATRIX_SUMS "no tensor has a name that ends with .in_sum2"
 #define WB__MSG_CONVERT_NO_FILE "the file does not exist"
 #define WB__MSG_CONVERT_IS_FOLDER "the path is a folder; a file is required"
 

@@ -12,19 +12,19 @@
 #define WB__MSG_EDIT_NO_TENSOR "the file does not contain this tensor"
 #define WB__MSG_EDIT_TENSOR_EXISTS "the file already contains a tensor with this name"
 #define WB__MSG_EDIT_STORE_BLOB                                                                    \
-    "the file is a blob of an Ollama store, whose name is the digest of its bytes, and "           \
-    "cannot be edited"
+    "the file is a blob of an Ollama store and cannot be edited, because its name is the digest "  \
+    "of its bytes"
 #define WB__MSG_EDIT_FORMAT "only headers of safetensors and GGUF files can be edited"
 #define WB__MSG_EDIT_STORE_MODEL                                                                   \
-    "the files of models in an Ollama store are named after the digest of their bytes and "        \
-    "cannot be edited"
+    "the files of models in an Ollama store cannot be edited, because the name of each file is "   \
+    "the digest of its bytes"
 
 /* ---- edit_in_place.c ---- */
 
 #define WB__MSG_EDIT_UNDO "restoring the file after an interrupted edit failed (errno %d)"
 #define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \
-    "the journal of an interrupted edit does not match the file, which was replaced since "        \
-    "then"
+    "the journal of an interrupted edit does not match the file, because the file was replaced "   \
+    "after the edit"
 #define WB__MSG_EDIT_JOURNAL_REMOVE "cannot remove the journal of the edit"
 #define WB__MSG_EDIT_SYNC_FOLDER "cannot sync the folder of the file"
 #define WB__MSG_EDIT_WRITE "cannot write to the file"

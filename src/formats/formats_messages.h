@@ -8,8 +8,7 @@
 
 #define WB__MSG_FOREIGN_EMPTY "the file is empty"
 #define WB__MSG_FOREIGN_GIT_LFS                                                                    \
-    "this is a Git LFS pointer, a short text file that refers to the real file, "                  \
-    "not the file itself"
+    "this is a Git LFS pointer, a short text file that refers to the real file"
 #define WB__MSG_FOREIGN_HTML "this is a web page in HTML, not a file of weights"
 #define WB__MSG_FOREIGN_XML "this is XML, likely an error message of a file server"
 #define WB__MSG_FOREIGN_PICKLE "this is a Python pickle, as in older PyTorch files"
@@ -21,7 +20,7 @@
 #define WB__MSG_FOREIGN_GGML                                                                       \
     "this is a legacy ggml file (ggml, ggmf, ggjt or ggla), from before GGUF"
 #define WB__MSG_FOREIGN_JSON "this is JSON text, not a file of weights"
-#define WB__MSG_FOREIGN_ZEROS "the file begins with zero bytes only"
+#define WB__MSG_FOREIGN_ZEROS "the first bytes of the file are all 0"
 #define WB__MSG_FOREIGN_TEXT "this is plain text, not a file of weights"
 #define WB__MSG_FOREIGN_UNKNOWN "the first bytes of the file match no known format"
 
@@ -30,7 +29,8 @@
 #define WB__MSG_GGUF_BOOL "a boolean is %u, but must be 0 or 1"
 #define WB__MSG_GGUF_ARRAY_PAST_END                                                                \
     "an array declares %llu elements, but the file has only %llu more bytes"
-#define WB__MSG_GGUF_ELEMENT_TYPE "GGUF has no type number %lu for array elements"
+#define WB__MSG_GGUF_ELEMENT_TYPE                                                                  \
+    "the type number of the array elements is %lu, which GGUF does not define"
 #define WB__MSG_GGUF_NESTED_ARRAY "the value is an array of arrays"
 
 /* ---- gguf/gguf_entries.c ---- */
@@ -49,7 +49,7 @@
 #define WB__MSG_GGUF_ARCHITECTURE_TYPE "general.architecture is not a string"
 #define WB__MSG_GGUF_ARCHITECTURE_NAME "\"%s\" is not a valid architecture name"
 #define WB__MSG_GGUF_SPLIT_VALUE "the value of this key must be an integer of at least 0"
-#define WB__MSG_GGUF_VALUE_TYPE "GGUF has no type number %lu for values"
+#define WB__MSG_GGUF_VALUE_TYPE "the type number of the value is %lu, which GGUF does not define"
 #define WB__MSG_GGUF_KEY_TWICE "the file has this key twice"
 
 /* ---- gguf/gguf_layout.c ---- */
@@ -124,7 +124,7 @@
 
 #define WB__MSG_NPY_TEXT "the array contains text"
 #define WB__MSG_NPY_DATES "the array contains dates or time spans"
-#define WB__MSG_NPY_VOID "the array contains bytes of unspecified type, as FP8 arrays do"
+#define WB__MSG_NPY_VOID "the array contains bytes of unspecified type, as arrays of FP8 values do"
 #define WB__MSG_NPY_ELEMENT_TYPE "the array contains elements of an unsupported type"
 #define WB__MSG_NPY_OBJECTS "the array contains Python objects, which are pickled code"
 #define WB__MSG_NPY_BYTE_ORDER "descr does not specify the byte order of the elements"

@@ -25,12 +25,13 @@
 
 /* ---- manifest_read.c ---- */
 
-#define WB__MSG_HASH_MANIFEST "not a valid weighbridge manifest: %s"
+#define WB__MSG_HASH_MANIFEST "the file is not a valid weighbridge manifest: %s"
 #define WB__MSG_HASH_MANIFEST_NAME "a name is missing"
-#define WB__MSG_HASH_MANIFEST_LIST "not a valid weighbridge manifest: the list \"%s\" is missing"
-#define WB__MSG_HASH_MANIFEST_ELEMENTS "a list contains elements of the wrong kind"
+#define WB__MSG_HASH_MANIFEST_LIST                                                                 \
+    "the file is not a valid weighbridge manifest: the list \"%s\" is missing"
+#define WB__MSG_HASH_MANIFEST_ELEMENTS "a list contains elements of the wrong JSON type"
 #define WB__MSG_HASH_MANIFEST_CHUNK_COUNT "the number of chunks does not match the number of bytes"
-#define WB__MSG_HASH_MANIFEST_CHUNK "a chunk is not a string of 64 hexadecimal digits"
+#define WB__MSG_HASH_MANIFEST_CHUNK "the digest of a chunk is not a string of 64 hexadecimal digits"
 #define WB__MSG_HASH_MANIFEST_PART_BYTES "a part of a file has no valid number \"bytes\""
 #define WB__MSG_HASH_MANIFEST_PARTS "the parts of a file do not add up to the size of the file"
 #define WB__MSG_HASH_MANIFEST_FILE_NAME "the name of a file is empty or contains a path"

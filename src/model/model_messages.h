@@ -11,7 +11,7 @@
 
 /* ---- metadata.c ---- */
 
-#define WB__MSG_MODEL_META_CONFLICT "the value differs from that in %s"
+#define WB__MSG_MODEL_META_CONFLICT "the value of this key differs from its value in %s"
 #define WB__MSG_MODEL_META_COUNT "the metadata has more than 2^32 entries"
 #define WB__MSG_MODEL_META_SIZE "the metadata entry is larger than 4 GiB"
 
@@ -23,8 +23,8 @@
 /* ---- packing.c ---- */
 
 #define WB__MSG_MODEL_PACKING_WRONG_SIZE                                                           \
-    "with bits and group_size of config.json, this tensor would have a row length that no "        \
-    "dimension in config.json has; other bits and group_size, which match, are used"
+    "bits and group_size of config.json do not match this tensor, because they give a row length " \
+    "that is not a dimension in config.json; other values, which match, are used"
 #define WB__MSG_MODEL_PACKING_AMBIGUOUS                                                            \
     "the number of bits per value is not specified; the usual group size is assumed"
 #define WB__MSG_MODEL_PACKING_SCALES                                                               \

@@ -10,7 +10,7 @@
 
 /* ---- open_model.c ---- */
 
-#define WB__MSG_OPEN_STORE "the path is a store of models: name a model in the store"
+#define WB__MSG_OPEN_STORE "the path is an Ollama store: give the name of a model in the store"
 #define WB__MSG_OPEN_NO_BLOB "the store contains no blob with this digest"
 #define WB__MSG_OPEN_NOT_DIGEST                                                                    \
     "the name is not a complete digest, and the store contains no blob with this name"

@@ -16,7 +16,7 @@
     "the %s of this tensor have the dtype %s, but those of the other tensors have %s"
 #define WB__MSG_PROVIDER_PAD_BITS                                                                  \
     "rows of %s do not end at a byte boundary and cannot be padded with zeros"
-#define WB__MSG_PROVIDER_FUSE_PITCH "the fused tensors need %llu bytes per input; the limit is %llu"
+#define WB__MSG_PROVIDER_FUSE_PITCH "a row of the fused tensor needs %llu bytes; the limit is %llu"
 #define WB__MSG_PROVIDER_FUSE_ENCODING                                                             \
     "this tensor has the encoding %s (%ld), but the tensor to fuse it with has %s (%ld)"
 #define WB__MSG_PROVIDER_FUSE_BITS                                                                 \
@@ -45,8 +45,9 @@
 #define WB__MSG_PROVIDER_POLICY_VOCAB                                                              \
     "wb_policy.vocab_multiple is greater than WB_VOCAB_MULTIPLE_MAX"
 #define WB__MSG_PROVIDER_POLICY_IO "wb_policy.io must be WB_IO_AUTO, WB_IO_READ or WB_IO_DIRECT"
-#define WB__MSG_PROVIDER_DEVICE_ALLOC "wb_device requires free, and alloc or claim"
-#define WB__MSG_PROVIDER_DEVICE_MAP "wb_device requires map, or upload and download"
+#define WB__MSG_PROVIDER_DEVICE_ALLOC                                                              \
+    "wb_device requires the function free, and one of the functions alloc and claim"
+#define WB__MSG_PROVIDER_DEVICE_MAP "wb_device requires either map, or both upload and download"
 #define WB__MSG_PROVIDER_DEVICE_CLAIM "wb_device requires both claim and publish, or neither"
 #define WB__MSG_PROVIDER_DEVICE_STAGE "wb_device requires both stage and unstage, or neither"
 #define WB__MSG_PROVIDER_MODEL_NULL "the model is NULL"
@@ -66,19 +67,20 @@
 /* ---- shard.c ---- */
 
 #define WB__MSG_PROVIDER_SHARD_AXIS                                                                \
-    "the %llu indices of axis %lu can be divided only at multiples of %llu, which is not "         \
-    "possible for %lu ranks"
+    "the %llu indices of axis %lu can be divided only at multiples of %llu, so they cannot be "    \
+    "divided among %lu ranks"
 #define WB__MSG_PROVIDER_SHARD_GATE_UP                                                             \
     "the %llu rows cannot be divided into gate and up of equal size"
 #define WB__MSG_PROVIDER_SHARD_KV_HEADS                                                            \
-    "a block spans %llu of the %llu key-value heads, which cannot be divided among %lu ranks"
+    "because of the quantization blocks, key-value heads can be divided only in groups of %llu; "  \
+    "%llu heads cannot be divided among %lu ranks"
 #define WB__MSG_PROVIDER_SHARD_QUERY_HEADS                                                         \
-    "the %llu query heads of a key-value head can be divided only at multiples of %llu, which is " \
-    "not possible for %llu ranks"
+    "the %llu query heads of a key-value head can be divided only at multiples of %llu, so they "  \
+    "cannot be divided among %llu ranks"
 #define WB__MSG_PROVIDER_SHARD_HEAD_ROWS                                                           \
-    "the rows of this tensor can be divided only at multiples of %llu, which does not match "      \
-    "heads of %llu rows"
-#define WB__MSG_PROVIDER_SHARD_QKV_BLOCK "a block contains rows of two of the matrices q, k and v"
+    "the rows of this tensor can be divided only at multiples of %llu, but a head has %llu rows"
+#define WB__MSG_PROVIDER_SHARD_QKV_BLOCK                                                           \
+    "a quantization block contains rows of two of the matrices q, k and v"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
 #define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"

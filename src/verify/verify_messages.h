@@ -8,15 +8,15 @@
 
 #define WB__MSG_VERIFY_NO_CONFIG "the model has no config that specifies its architecture"
 #define WB__MSG_VERIFY_ARCHITECTURE                                                                \
-    "the architecture is unknown: the tensors of the model cannot be checked"
+    "the architecture is unknown, so the tensors of the model cannot be checked"
 #define WB__MSG_VERIFY_CONFIG_PARTIAL                                                              \
-    "the config does not contain this field: tensor shapes are not checked"
+    "the config does not contain this field, so tensor shapes are not checked"
 #define WB__MSG_VERIFY_TENSORS_UNKNOWN                                                             \
     "%llu tensors do not belong to the architecture %s; this is the first"
-#define WB__MSG_VERIFY_TENSORS_REPEATED "%lu tensors are duplicates under another name"
+#define WB__MSG_VERIFY_TENSORS_REPEATED "%lu tensors have the same canonical name as another tensor"
 #define WB__MSG_VERIFY_TENSOR_MISSING                                                              \
     "the architecture requires this tensor, but no file contains it"
-#define WB__MSG_VERIFY_LAYERS_INCOMPLETE "tensors are missing in %u more layers"
+#define WB__MSG_VERIFY_LAYERS_INCOMPLETE "tensors are also missing in %u other layers"
 #define WB__MSG_VERIFY_LAYERS_MISSING                                                              \
     "the config specifies %llu layers%s, but no file contains layers from %lu on"
 #define WB__MSG_VERIFY_OF_ENCODER " of the encoder"

@@ -76,7 +76,8 @@
     "wb_writer_begin must follow wb_writer_plan and may be called once"
 #define WB__MSG_WRITE_OUTPUT_FOLDER "cannot write to the folder of the output"
 #define WB__MSG_WRITE_OUTPUT_PARENTS "cannot create the parent folders of the output"
-#define WB__MSG_WRITE_NO_PATH "the files were planned without a path"
+#define WB__MSG_WRITE_NO_PATH                                                                      \
+    "wb_writer_begin requires a path, which must be given to wb_writer_plan"
 #define WB__MSG_WRITE_DESCRIPTOR_FILES "several files cannot be written to one descriptor"
 
 /* ---- write_commit.c ---- */

@@ -117,7 +117,7 @@ code 4 convert m x.gguf --alignment 64
 grep -q 'convert first' message
 code 4 convert m x --to mlx --align-tensors
 code 4 convert m x --to mlx --quant affine4:64 --imatrix matrices/m.dat
-grep -q 'it is for gguf' message
+grep -q 'only on the format gguf' message
 code 4 convert m x.gguf --generation feb2026
 code 4 convert g.gguf x.gguf --align-tensors
 

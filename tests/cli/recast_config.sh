@@ -106,4 +106,4 @@ for file in answer answer.mlx; do
     grep -q '"code":"convert-left-out"[^}]*"name":"1_Pooling/config.json"' $file
 done
 wb convert "$twins/bert" bert-copy --to safetensors 2>said
-grep -q '1_Pooling/config.json: subfolders are not copied' said
+grep -q '1_Pooling/config.json: files in subfolders are not copied' said

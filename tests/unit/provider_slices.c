@@ -639,7 +639,7 @@ static void heads(void **state)
     weights_free(w);
     /* A quantization group of 128 spans all heads, so the output projection cannot be cut. */
     w = make_attention(128, false, "");
-    refuse(w->model, o_name, 1, 2, "a block spans 2 of the");
+    refuse(w->model, o_name, 1, 2, "only in groups of 2; ");
     check_cut(cut_of(w->model, q_name, 0, 1, 2, 0), 64, 64);
     check_cut(cut_of(w->model, k_name, 0, 1, 2, 0), 16, 16);
     assert_true(is_alone(w->model, q_name, 0, 2));
