@@ -119,15 +119,15 @@ static bool is_weights(const char *name)
 static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *folder,
                             const char *name, wb_error *error)
 {
-    struct stat st;
     text path = {0};
     text_addf(&path, "%s/%s", folder, name);
     wb_status status = WB_OK;
-    if (stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode) &&
-        (job->in_is_folder || replaces_model(path.ptr, job->model)))
-        status = wb_writer_add_file(writer, name, path.ptr, error);
+    if (job->in_is_folder || replaces_model(path.ptr, job->model))
+        status = wb_writer_add_sidecar(writer, job->model, name, error);
+    if (status == WB_ERROR_FORMAT) /* a link that leads outside the directory */
+        report_error(path.ptr, error);
     text_free(&path);
-    return status;
+    return status == WB_ERROR_FORMAT || status == WB_ERROR_NOT_FOUND ? WB_OK : status;
 }
 
 /* Finds the directory that contains the model. Returns false if the model is not a file in a

@@ -1,5 +1,7 @@
 /* wb edit on a directory: edits members of config.json. All other bytes of the file stay unchanged.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <stdlib.h>
 #include <string.h>
 
 #include "edit.h"
@@ -319,13 +321,30 @@ static int finish(const arguments *args, const char *path, const text *was, cons
     return code;
 }
 
+/* Returns true if config.json is a link to a file outside the folder. Such a file is not part of
+ * the model, and a folder from a stranger could make the command modify any file of the user.
+ */
+static bool is_outside(const char *folder, const char *path)
+{
+    char *inner = realpath(folder, NULL), *file = realpath(path, NULL);
+    size_t n = inner == NULL ? 0 : strlen(inner);
+    bool is_below = inner != NULL && file != NULL && strncmp(file, inner, n) == 0 &&
+                    (file[n] == '/' || strcmp(inner, "/") == 0);
+    bool outside = file != NULL && !is_below;
+    free(inner);
+    free(file);
+    return outside;
+}
+
 int edit_config(const arguments *args, const char *folder)
 {
     text path = {0}, was = {0}, config = {0};
     wb_error error;
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
-    int code = edit_read_config(path.ptr, &was);
+    int code = !args->given[OPTION_FOLLOW_LINKS] && is_outside(folder, path.ptr)
+                   ? report_path(EXIT_BAD_INPUT, path.ptr, MSG_CONFIG_OUTSIDE)
+                   : edit_read_config(path.ptr, &was);
     wb_status status = code == 0 ? wb_json_walk(was.ptr, was.len, nothing, NULL, &error) : WB_OK;
     if (status != WB_OK) {
         report_error(path.ptr, &error);

@@ -87,6 +87,9 @@
 /* edit_config.c */
 
 #define MSG_CONFIG_NOT_UTF8 "config.json: '%.600s': a JSON string must be valid UTF-8"
+#define MSG_CONFIG_OUTSIDE                                                                         \
+    "the file is a symbolic link that leads outside the folder: use --follow-links if you trust "  \
+    "the folder, or replace the link by a copy of the file"
 #define MSG_CONFIG_NOT_OBJECT "the file does not contain a JSON object"
 
 /* edit_values.c */

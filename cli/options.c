@@ -107,6 +107,8 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
     options->store = args->value[OPTION_STORE]; /* NULL: use the environment */
     if (args->given[OPTION_COMPATIBLE])
         options->flags |= WB_OPEN_COMPATIBLE;
+    if (args->given[OPTION_FOLLOW_LINKS])
+        options->flags |= WB_OPEN_FOLLOW_LINKS;
     if (args->given[OPTION_MAX_HEADER] &&
         (!parse_bytes(args->value[OPTION_MAX_HEADER], &limits->safetensors_header) ||
          limits->safetensors_header > UINT32_MAX))

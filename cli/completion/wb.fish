@@ -84,6 +84,7 @@ complete -c wb -n '__fish_seen_subcommand_from export get codec convert edit rea
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l compatible -d 'accept files that violate the safetensors specification but that the official library accepts'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l max-header -x -d 'limit for the header length in bytes; K, M, G are powers of 1024 [100000000]'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load list convert' -l store -r -F -d 'an Ollama store; a PATH that does not exist is then the name of a model in it [OLLAMA_MODELS, or ~/.ollama/models]'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert edit' -l follow-links -d 'for trusted folders: follow symbolic links that lead outside the folder of the model; without this option, only links in PATH and those of Hugging Face caches are followed'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor hash diff list' -l sandbox -d 'for untrusted files: before opening them, drop every system call that reading does not need; the process can then start no program, write no file and send nothing'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign help' -l help -s h -d 'explain the command'
 complete -c weighbridge -w wb

@@ -133,6 +133,13 @@ ssize_t __wrap_readlink(const char *path, char *to, size_t n)
     return disk_answer(place.node == NULL ? ENOENT : EINVAL);
 }
 
+DECLARE(ssize_t, readlinkat, int fd, const char *path, char *to, size_t n);
+ssize_t __wrap_readlinkat(int fd, const char *path, char *to, size_t n)
+{
+    WITH_PLACE(fd, path, __real_readlinkat(fd, path, to, n));
+    return disk_answer(place.node == NULL ? ENOENT : EINVAL);
+}
+
 DECLARE(char *, realpath, const char *path, char *to);
 char *__wrap_realpath(const char *path, char *to)
 {

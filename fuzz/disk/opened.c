@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define FIRST (1 << 20) /* first descriptor number of the in-memory disk */
 #define OPEN_MAX 256
@@ -120,6 +121,25 @@ int __wrap_open64(const char *path, int flags, ...)
     mode_t mode = mode_of(flags, arguments);
     va_end(arguments);
     return open_at(AT_FDCWD, path, flags, mode);
+}
+
+/* The disk has no openat2; the library then resolves paths with openat and readlinkat. All other
+ * calls get the arguments unchanged, of which there are at most six. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+#ifdef SYS_openat2
+    if (number == SYS_openat2 && disk_of((int)a[0]) != NULL)
+        return disk_answer(ENOSYS);
+#endif
+    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static void unlock(disk_description *d)

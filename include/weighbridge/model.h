@@ -28,6 +28,13 @@ typedef enum wb_access {
 
 /* Accept files that violate the specification but that the reference implementation accepts. */
 #define WB_OPEN_COMPATIBLE 1u
+/*
+ * Follow all symbolic links. By default, links in the path given by the caller are followed, but a
+ * link in the model's folder or store that leads outside of it is refused: the folder may come from
+ * a stranger. Links of Hugging Face caches (snapshots/REVISION/FILE -> ../../blobs/ETAG) are always
+ * followed.
+ */
+#define WB_OPEN_FOLLOW_LINKS 2u
 
 typedef struct wb_open_options {
     size_t size;                   /* sizeof(wb_open_options) */

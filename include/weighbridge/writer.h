@@ -177,6 +177,15 @@ WB_API wb_status wb_writer_add_file(wb_writer *writer, const char *name, const c
                                     wb_error *error) WB_MUST_CHECK;
 
 /*
+ * Adds a copy of the sidecar file `name` in the directory or Ollama store of `model`. NOT_FOUND if
+ * there is no such file. FORMAT, with the code "link-outside", if the file is a link that leads
+ * outside the directory, unless the model was opened with WB_OPEN_FOLLOW_LINKS. ARGUMENT as for
+ * wb_writer_add_file.
+ */
+WB_API wb_status wb_writer_add_sidecar(wb_writer *writer, const wb_model *model, const char *name,
+                                       wb_error *error) WB_MUST_CHECK;
+
+/*
  * Computes the layout of all files, without access to the disk. Nothing can be declared afterwards.
  *
  * path  path of the file; NULL for wb_writer_begin_fd. mlx, and safetensors with WB_WRITE_FOLDER:

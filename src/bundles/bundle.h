@@ -60,11 +60,11 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
                          wb__str name);
 
 /*
- * Reads an index into the bundle. Calls `each` once for every distinct file name in the index, in
+ * Reads the index `path` of a directory into the bundle. Calls `each` once for every distinct file name in the index, in
  * the order in which the names first occur.
  */
-wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
-                         wb_status (*each)(void *ctx, wb__str file), void *ctx);
+wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *folder,
+                         const char *path, wb_status (*each)(void *ctx, wb__str file), void *ctx);
 
 /* The parts of a shard name such as prefix-00001-of-00003.safetensors; may also end in .gguf. */
 typedef struct wb__shard_name {

@@ -151,7 +151,8 @@ static wb_status add_index(folder_listing *listing)
         wb__path_join(&context->allocator, listing->folder, wb__str_from(listing->index, SIZE_MAX));
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__index_read(context, listing->bundle, path, add_indexed, listing);
+    wb_status status =
+        wb__index_read(context, listing->bundle, listing->folder, path, add_indexed, listing);
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;
 }

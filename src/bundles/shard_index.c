@@ -148,13 +148,15 @@ static wb_status collect_file(index_walk *walk, wb__str tensor, wb__str file, ui
     return repeated ? WB_OK : walk->each(walk->ctx, file);
 }
 
-static wb_status load_index(wb__context *context, wb__bundle *bundle, const char *path)
+static wb_status load_index(wb__context *context, wb__bundle *bundle, const char *folder,
+                            const char *path)
 {
     bool is_folder;
     bundle->index_path = wb__arena_copy(&bundle->arena, path, strlen(path));
     if (bundle->index_path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, folder, path, WB_ACCESS_READ, &bundle->index, &is_folder);
     if (status != WB_OK)
         return status;
     if (is_folder)
@@ -173,12 +175,12 @@ static wb_status load_index(wb__context *context, wb__bundle *bundle, const char
     return wb__source_read(bundle->index, context, 0, bundle->index_copy, (size_t)bytes);
 }
 
-wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
-                         wb_status (*each)(void *ctx, wb__str file), void *ctx)
+wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *folder,
+                         const char *path, wb_status (*each)(void *ctx, wb__str file), void *ctx)
 {
     const char *file = context->file;
     context->file = path;
-    wb_status status = load_index(context, bundle, path);
+    wb_status status = load_index(context, bundle, folder, path);
     context->file = file;
     if (status != WB_OK)
         return status;

@@ -30,7 +30,6 @@
 
 #define WB__MSG_CONVERT_GENERATED_SIZE                                                             \
     "the generated %s would have more than %u MiB, which is the limit for such a file"
-#define WB__MSG_CONVERT_SIDECAR_STAT "cannot access a sidecar file"
 #define WB__MSG_CONVERT_FOLDER_LIST                                                                \
     "the folder of the weights cannot be listed, so only sidecar files with known names are "      \
     "copied"

@@ -40,9 +40,10 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *caller, 
         return WB__FAIL_SIZE(context, wb_open_options, caller);
     if (options->access > WB_ACCESS_SNAPSHOT)
         return wb__fail_argument(context, "wb_open_options.access is not a WB_ACCESS_* value");
-    if (options->flags & ~WB_OPEN_COMPATIBLE)
+    if (options->flags & ~(WB_OPEN_COMPATIBLE | WB_OPEN_FOLLOW_LINKS))
         return wb__fail_argument(context, "wb_open_options.flags contains unknown flags");
     context->compatible = (options->flags & WB_OPEN_COMPATIBLE) != 0;
+    context->follow_links = (options->flags & WB_OPEN_FOLLOW_LINKS) != 0;
     if (options->allocator != NULL) {
         if (options->allocator->alloc == NULL || options->allocator->free == NULL)
             return wb__fail_argument(context, "wb_allocator requires alloc and free");

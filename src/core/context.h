@@ -53,6 +53,7 @@ typedef struct wb__context {
     wb_executor executor; /* parallel_for is NULL for serial execution */
     wb_limits limits;
     bool compatible;       /* the flag WB_OPEN_COMPATIBLE was given */
+    bool follow_links;     /* the flag WB_OPEN_FOLLOW_LINKS was given */
     const char *store;     /* wb_open_options.store */
     const char *file;      /* name of the current file, for messages; "" if there is none */
     wb_error *error;       /* never NULL */

@@ -397,7 +397,7 @@ static wb_status open_file(wb__edit_job *job)
     job->model = wb__model_new(job->context, WB_ACCESS_READ);
     if (job->model == NULL)
         return wb__fail_memory(job->context);
-    wb_status status = wb__open_file(job->model, job->context, job->path);
+    wb_status status = wb__open_file(job->model, job->context, NULL, job->path);
     if (status == WB_OK)
         job->data_begin = job->model->catalog.files[0].data_begin;
     return status;

@@ -3,7 +3,8 @@
 
 #include "io/io.h"
 
-wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes)
+wb_status wb__read_text(wb__context *context, const char *folder, const char *path, char **text,
+                        size_t *bytes)
 {
     wb__source *source;
     bool is_folder;
@@ -11,7 +12,8 @@ wb_status wb__read_text(wb__context *context, const char *path, char **text, siz
     *text = NULL;
     *bytes = 0;
     context->file = path;
-    wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, folder, path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_HANDLE_IS_FOLDER);
@@ -88,11 +90,12 @@ wb_status wb__config_json_take(wb__config_json *config_json, wb__context *contex
     return parse(config_json, context, label, copy, text.len);
 }
 
-wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context, const char *path)
+wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
+                               const char *folder, const char *path)
 {
     char *text;
     size_t bytes;
-    wb_status status = wb__read_text(context, path, &text, &bytes);
+    wb_status status = wb__read_text(context, folder, path, &text, &bytes);
     if (status == WB_OK)
         return text == NULL ? WB_OK : parse(config_json, context, path, text, bytes);
     if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)

@@ -22,13 +22,14 @@ typedef struct wb__config_json {
 /*
  * Reads a whole file of at most limits.json_bytes bytes and appends a NUL. *text is NULL if the
  * file does not exist. *bytes is the length without the NUL. The caller frees *text with the
- * context's allocator and the size *bytes + 1.
+ * context's allocator and the size *bytes + 1. `folder` is that of wb__source_open_in.
  */
-wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
+wb_status wb__read_text(wb__context *context, const char *folder, const char *path, char **text,
+                        size_t *bytes);
 
-/* Reads the config from `path`. A missing file is not an error. */
+/* Reads the config from the file `path` in `folder`. A missing file is not an error. */
 wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
-                               const char *path);
+                               const char *folder, const char *path);
 
 /* Uses a copy of `text` as the config. Findings name the file `label`. Damaged JSON is only a
  * finding. */

@@ -22,6 +22,7 @@ struct wb_model {
     wb_executor executor;
     wb_limits limits;
     wb_access access;
+    bool follow_links; /* the flag WB_OPEN_FOLLOW_LINKS was given */
     wb__catalog catalog;
     wb__decode_cache *decode_cache;
     wb__source **sources; /* one for each file of the catalog */
@@ -32,7 +33,8 @@ struct wb_model {
     wb__config_json config_json;
     const char *folder; /* directory of the sidecar files; NULL: none */
     const struct wb__named_file
-        *named_files; /* replaces `folder` if not NULL: a list of sidecar files */
+        *named_files;  /* replaces `folder` if not NULL: a list of sidecar files in `store` */
+    const char *store; /* directory of the Ollama store; NULL: none */
     _Atomic(struct wb__name_list *)
         names[2]; /* one list per wb_names_kind, each created by its first query */
     _Atomic(struct wb__semantics *) semantics;  /* created by the first query of names or config */

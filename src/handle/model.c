@@ -13,6 +13,7 @@ static void set_up(wb_model *model, wb__context *context)
     model->config_json.allocator = context->allocator;
     model->folder = NULL;
     model->named_files = NULL;
+    model->store = NULL;
     context->findings = &model->findings;
 }
 
@@ -31,6 +32,7 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->executor = context->executor;
     model->limits = context->limits;
     model->access = access;
+    model->follow_links = context->follow_links;
     set_up(model, context);
     return model;
 }

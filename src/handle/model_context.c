@@ -9,6 +9,7 @@ wb__context wb__context_of(const wb_model *model, wb_error *error)
     return (wb__context){.allocator = model->allocator,
                          .executor = model->executor,
                          .limits = model->limits,
+                         .follow_links = model->follow_links,
                          .file = "",
                          .error = error};
 }

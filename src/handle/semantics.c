@@ -82,7 +82,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
         char *path = wb__path_join(&context->allocator, model->folder, WB__STR("config.json"));
         if (path == NULL)
             return wb__fail_memory(context);
-        status = wb__config_json_read(&semantics->config_json, context, path);
+        status = wb__config_json_read(&semantics->config_json, context, model->folder, path);
         wb__free(&context->allocator, path, strlen(path) + 1);
         config_json = &semantics->config_json;
     }

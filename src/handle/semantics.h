@@ -35,6 +35,14 @@ wb_status wb__semantics_of(const wb_model *model, wb__context *context,
 wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const char *name,
                            char **text, size_t *bytes);
 
+/*
+ * Sets *path to the path that a sidecar file would have, and *folder to the directory that links
+ * must not leave (wb__source_open_in). *path is NULL if the model has no such file. The caller frees
+ * *path, of strlen + 1 bytes.
+ */
+wb_status wb__sidecar_path(const wb_model *model, wb__context *context, const char *name,
+                           const char **folder, char **path);
+
 /* Returns the name of sidecar file i, or NULL if i is past the last one. Their order is
  * unspecified. */
 const char *wb__sidecar_name(size_t i);

@@ -1,22 +1,23 @@
 /* Paths and texts of the sidecar files of a model. */
 #include "handle/semantics.h"
 
-/* Sets *path to the path that a sidecar file would have, or to NULL if the model has no sidecar
- * files. The caller frees *path. */
-static wb_status find(const wb_model *model, wb__context *context, const char *name, char **path)
+wb_status wb__sidecar_path(const wb_model *model, wb__context *context, const char *name,
+                           const char **folder, char **path)
 {
     const wb__named_file *file = model->named_files;
-    const char *folder = model->folder;
+    const char *parent = model->folder;
     *path = NULL;
+    *folder = parent;
     while (file != NULL && file->name != NULL && strcmp(file->name, name) != 0)
         file++;
     if (file != NULL) {
-        folder = "";
+        *folder = model->store;
+        parent = "";
         name = file->path;
     }
-    if (folder == NULL || name == NULL)
+    if (parent == NULL || name == NULL)
         return WB_OK;
-    *path = wb__path_join(&context->allocator, folder, wb__str_from(name, SIZE_MAX));
+    *path = wb__path_join(&context->allocator, parent, wb__str_from(name, SIZE_MAX));
     return *path == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
@@ -29,12 +30,13 @@ static void free_path(wb__context *context, char *path)
 wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const char *name,
                            char **text, size_t *bytes)
 {
+    const char *folder;
     char *path;
     *text = NULL;
     *bytes = 0;
-    wb_status status = find(model, context, name, &path);
+    wb_status status = wb__sidecar_path(model, context, name, &folder, &path);
     if (path != NULL)
-        status = wb__read_text(context, path, text, bytes);
+        status = wb__read_text(context, folder, path, text, bytes);
     free_path(context, path);
     return status;
 }
@@ -63,8 +65,9 @@ wb_status wb__model_reads(const wb_model *model, wb__context *context, const cha
     for (size_t i = 0; i < model->source_count && !*reads; i++)
         *reads = wb__source_is_at(model->sources[i], path);
     for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK && !*reads; i++) {
+        const char *folder;
         char *there;
-        status = find(model, context, names[i], &there);
+        status = wb__sidecar_path(model, context, names[i], &folder, &there);
         *reads = there != NULL && wb__path_same(there, path);
         free_path(context, there);
     }

@@ -220,7 +220,8 @@ static wb_status open_beside(wb__context *context, const char *folder, wb__str n
     if (*path == NULL)
         return wb__fail_memory(context);
     context->file = *path;
-    wb_status status = wb__source_open(context, *path, WB_ACCESS_READ, source, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, folder, *path, WB_ACCESS_READ, source, &is_folder);
     if (status == WB_ERROR_NOT_FOUND) {
         (void)wb__error_reset(context->error, context->error);
         return WB_OK;

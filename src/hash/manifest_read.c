@@ -207,7 +207,7 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
     size_t bytes;
     *manifest = (wb__manifest){.allocator = context->allocator};
     context->file = path;
-    wb_status status = wb__read_text(context, path, &text, &bytes);
+    wb_status status = wb__read_text(context, NULL, path, &text, &bytes);
     if (status == WB_OK && text == NULL)
         status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_HASH_MANIFEST_NOT_FOUND);

@@ -36,6 +36,15 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
                           wb__source **source, bool *is_folder);
 
 /*
+ * As wb__source_open, for the path of a file in a directory: wb__path_join(folder, name). Fails with
+ * WB_ERROR_FORMAT if a link leads outside the directory (io/beneath.h), unless
+ * context->follow_links is set. If `folder` is NULL, the user named the path, and all links are
+ * followed.
+ */
+wb_status wb__source_open_in(wb__context *context, const char *folder, const char *path,
+                             wb_access access, wb__source **source, bool *is_folder);
+
+/*
  * Opens a duplicate of the descriptor fd. If fd is a stream such as a pipe, its bytes are first
  * copied into memory. If they exceed the context's limit spool_memory (in bytes), they are moved to
  * an unnamed temporary file.

@@ -59,6 +59,7 @@
 /* ---- source_open.c ---- */
 
 #define WB__MSG_IO_OPEN_FILE "cannot open the file"
+#define WB__MSG_IO_LINK_OUTSIDE "a symbolic link leads outside the folder, and was not followed"
 #define WB__MSG_IO_NOT_REGULAR "the path is %s, not a regular file"
 #define WB__MSG_IO_STAT_DESCRIPTOR "cannot get the status of the descriptor"
 #define WB__MSG_IO_DESCRIPTOR_FOLDER "the descriptor refers to a folder, not a file"

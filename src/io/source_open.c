@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/beneath.h"
 #include "io/io_messages.h"
 #include "io/source_private.h"
 
@@ -42,13 +43,15 @@ static const char *kind_of_file(mode_t mode)
     }
 }
 
-wb_status wb__source_open(wb__context *context, const char *path, wb_access access,
-                          wb__source **source, bool *is_folder)
+#define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Opens the file or directory behind `fd`, which was opened by its path. Takes ownership of fd. */
+static wb_status open_path(wb__context *context, int fd, const char *path, wb_access access,
+                           wb__source **source, bool *is_folder)
 {
     struct stat st;
     *source = NULL;
     *is_folder = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return wb__fail_os(context, errno, WB__MSG_IO_OPEN_FILE);
     if (fstat(fd, &st) != 0) {
@@ -69,6 +72,26 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
     }
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET, WB__STR(""),
                     WB__MSG_IO_NOT_REGULAR, kind_of_file(st.st_mode));
+}
+
+wb_status wb__source_open(wb__context *context, const char *path, wb_access access,
+                          wb__source **source, bool *is_folder)
+{
+    return open_path(context, open(path, READING), path, access, source, is_folder);
+}
+
+wb_status wb__source_open_in(wb__context *context, const char *folder, const char *path,
+                             wb_access access, wb__source **source, bool *is_folder)
+{
+    if (folder == NULL || context->follow_links)
+        return wb__source_open(context, path, access, source, is_folder);
+    int fd = wb__beneath_open(folder, wb__path_below(folder, path), READING);
+    if (fd >= 0 || errno != EXDEV)
+        return open_path(context, fd, path, access, source, is_folder);
+    *source = NULL;
+    *is_folder = false;
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_LINK_OUTSIDE, WB_NO_OFFSET, WB__STR(""),
+                    WB__MSG_IO_LINK_OUTSIDE);
 }
 
 wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb_access access,

@@ -96,13 +96,14 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     return status;
 }
 
-wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *folder, const char *path)
 {
     wb__source *source;
     bool is_folder;
     const char *file = context->file;
     context->file = path;
-    wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, folder, path, model->access, &source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_OPEN_IS_FOLDER);

@@ -89,7 +89,7 @@ static wb_status read_config(wb_model *model, wb__context *context, const char *
     char *path = wb__path_join(&context->allocator, folder, WB__STR("config.json"));
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__config_json_read(&model->config_json, context, path);
+    wb_status status = wb__config_json_read(&model->config_json, context, folder, path);
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;
 }

@@ -2,9 +2,12 @@
 #include "open/open.h"
 
 #include "bundles/ollama/ollama.h"
+#include "io/sink.h"
 #include "open/open_messages.h"
 
-static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
+/* Opens the files of a bundle. `named` is the file that the user named; NULL: the directory. */
+static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle,
+                             const char *named)
 {
     for (size_t i = 0; i < bundle->count; i++) {
         const char *name = bundle->names[i];
@@ -12,7 +15,8 @@ static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bu
             wb__path_join(&context->allocator, bundle->folder, wb__str_from(name, SIZE_MAX));
         if (path == NULL)
             return wb__fail_memory(context);
-        wb_status status = wb__open_file(model, context, path);
+        bool is_named = named != NULL && wb__str_equal(wb__path_base(named), wb__path_base(path));
+        wb_status status = wb__open_file(model, context, is_named ? NULL : bundle->folder, path);
         wb__free(&context->allocator, path, strlen(path) + 1);
         if (status != WB_OK)
             return status;
@@ -26,7 +30,7 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     wb__bundle_init(&bundle, &context->allocator);
     wb_status status = wb__bundle_of_folder(context, path, &bundle);
     if (status == WB_OK)
-        status = open_bundle(model, context, &bundle);
+        status = open_bundle(model, context, &bundle, NULL);
     wb__bundle_free(&bundle);
     if (status == WB_ERROR_FORMAT && model->source_count == 0 &&
         wb__ollama_is_store(&context->allocator, path))
@@ -44,7 +48,7 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     wb_status status = wb__bundle_of_shard(context, path, &bundle);
     if (status == WB_OK && bundle.count > 0) {
         wb__source_close(source);
-        status = open_bundle(model, context, &bundle);
+        status = open_bundle(model, context, &bundle, path);
     } else if (status == WB_OK) {
         status = wb__open_source(model, context, source);
     } else {
@@ -90,7 +94,7 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
 {
     wb_error first = *context->error;
     wb__model_reset(model, context);
-    wb_status status = wb__open_manifest(model, context, path);
+    wb_status status = wb__open_manifest(model, context, NULL, path);
     if (status != WB_OK && model->source_count == 0 &&
         (status == WB_ERROR_LIMIT || is_finding(context, WB__FINDING_FOREIGN_JSON))) {
         *context->error = first;

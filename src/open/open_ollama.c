@@ -66,7 +66,7 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
     char *path = wb__ollama_blob(ollama, layer);
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__open_file(model, context, path);
+    wb_status status = wb__open_file(model, context, ollama->store, path);
     if (status == WB_ERROR_NOT_FOUND)
         return fail_blob(context, layer, path, WB__FINDING_OLLAMA_BLOB_MISSING, "is missing");
     uint64_t bytes =
@@ -137,7 +137,7 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     char *path = wb__ollama_blob(ollama, layer);
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__read_text(context, path, &text, &bytes);
+    wb_status status = wb__read_text(context, ollama->store, path, &text, &bytes);
     if (status != WB_OK)
         return status;
     if (text == NULL) {
@@ -212,7 +212,7 @@ static wb_status read_config(wb_model *model, wb__context *context, wb__ollama *
         return WB_OK;
     char *path = wb__ollama_blob(ollama, layer);
     return path == NULL ? wb__fail_memory(context)
-                        : wb__config_json_read(&model->config_json, context, path);
+                        : wb__config_json_read(&model->config_json, context, ollama->store, path);
 }
 
 /* Stores the paths of the sidecar files of the model. */
@@ -237,6 +237,9 @@ static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *o
         count++;
     }
     files[count] = (wb__named_file){NULL, NULL};
+    model->store = wb__arena_copy(arena, ollama->store, strlen(ollama->store));
+    if (model->store == NULL)
+        return wb__fail_memory(context);
     model->named_files = files;
     return WB_OK;
 }
@@ -262,12 +265,13 @@ static wb_status open_manifest(wb_model *model, wb__context *context, wb__ollama
     return status;
 }
 
-wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path)
+wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *folder,
+                            const char *path)
 {
     wb__ollama ollama;
     char *text;
     size_t bytes;
-    wb_status status = wb__read_text(context, path, &text, &bytes);
+    wb_status status = wb__read_text(context, folder, path, &text, &bytes);
     if (status == WB_OK && text == NULL)
         status = wb__fail_os(context, ENOENT, WB__MSG_OPEN_MANIFEST);
     if (status != WB_OK)
@@ -287,11 +291,12 @@ wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char
 {
     char *path = NULL, *own = NULL;
     wb_status status = store == NULL ? wb__ollama_default_store(context, &own) : WB_OK;
+    if (store == NULL)
+        store = own;
     if (status == WB_OK)
-        status = wb__ollama_find(context, store == NULL ? own : store, wb__str_from(name, SIZE_MAX),
-                                 &path);
+        status = wb__ollama_find(context, store, wb__str_from(name, SIZE_MAX), &path);
     if (status == WB_OK)
-        status = wb__open_manifest(model, context, path);
+        status = wb__open_manifest(model, context, store, path);
     if (path != NULL)
         wb__free(&context->allocator, path, strlen(path) + 1);
     if (own != NULL)

@@ -106,7 +106,8 @@ typedef struct wb__output {
 /* A sidecar file. */
 typedef struct wb__sidecar {
     wb__str name;
-    const char *path; /* path of the file to copy; NULL: the contents are `bytes` */
+    const char *path;   /* path of the file to copy; NULL: the contents are `bytes` */
+    const char *folder; /* that of wb__source_open_in */
     const uint8_t *bytes;
     size_t n;
     wb_sink *sink; /* the finished temporary file; NULL: not written yet */
@@ -224,6 +225,11 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__side
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
 /* ---- writer_sidecars.c ---- */
+
+/* Adds the sidecar file `name` of the model. Fails with WB_ERROR_NOT_FOUND if there is none, and
+ * with WB__FINDING_LINK_OUTSIDE if a link leads outside the directory. */
+wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,
+                                 const char *name);
 
 /* Adds the total size of the sidecar files to *bytes. */
 wb_status wb__sidecars_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);

@@ -147,6 +147,9 @@
 
 /* ---- writer_sidecars.c ---- */
 
+#define WB__MSG_WRITE_LINK_OUTSIDE                                                                 \
+    "the file was not copied, because a symbolic link leads outside the folder"
+#define WB__MSG_WRITE_SIDECAR_STAT "cannot get the status of the sidecar file"
 #define WB__MSG_WRITE_SIDECAR_NAME "the name of a sidecar file must be unique and contain no path"
 #define WB__MSG_WRITE_IS_FOLDER "the path is a folder"
 

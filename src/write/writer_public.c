@@ -92,6 +92,14 @@ wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *b
     return wb__writer_add_extra(&context, writer, extra);
 }
 
+wb_status wb_writer_add_sidecar(wb_writer *writer, const wb_model *model, const char *name,
+                                wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_add_sidecar(&context, writer, model, name);
+}
+
 wb_status wb_writer_add_file(wb_writer *writer, const char *name, const char *path, wb_error *error)
 {
     wb_error spare;

@@ -1,6 +1,11 @@
 /*
  * Writes sidecar files, such as config.json and tokenizer files.
  */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+
+#include "handle/semantics.h"
+#include "io/beneath.h"
 #include "write/write.h"
 #include "write/write_messages.h"
 
@@ -43,7 +48,10 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__side
     else
         copy.bytes =
             (const uint8_t *)wb__arena_copy(&writer->arena, (const char *)extra.bytes, extra.n);
-    if (copy.name.ptr == NULL || (copy.path == NULL && copy.bytes == NULL))
+    if (extra.folder != NULL)
+        copy.folder = wb__arena_copy(&writer->arena, extra.folder, strlen(extra.folder));
+    if (copy.name.ptr == NULL || (copy.path == NULL && copy.bytes == NULL) ||
+        (copy.folder == NULL) != (extra.folder == NULL))
         return wb__fail_memory(context);
     wb__sidecar *kept = wb__list_append(&writer->extras);
     if (kept == NULL)
@@ -52,13 +60,50 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__side
     return WB_OK;
 }
 
+/* Adds the file `path` of the directory `folder`, whose status is `st`. */
+static wb_status add_found(wb__context *context, wb_writer *writer, const wb__sidecar *extra,
+                           int os_error, const struct stat *st)
+{
+    if (os_error == EXDEV)
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_LINK_OUTSIDE, WB_NO_OFFSET,
+                        WB__STR(""), WB__MSG_WRITE_LINK_OUTSIDE);
+    /* A dangling link counts as a missing file. */
+    if (os_error == ELOOP || (os_error == 0 && !S_ISREG(st->st_mode)))
+        os_error = ENOENT;
+    return os_error != 0 ? wb__fail_os(context, os_error, WB__MSG_WRITE_SIDECAR_STAT)
+                         : wb__writer_add_extra(context, writer, *extra);
+}
+
+wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,
+                                 const char *name)
+{
+    struct stat st;
+    const char *folder, *file = context->file;
+    char *path;
+    wb_status status = wb__sidecar_path(model, context, name, &folder, &path);
+    if (status != WB_OK)
+        return status;
+    if (path == NULL)
+        return wb__fail_os(context, ENOENT, WB__MSG_WRITE_SIDECAR_STAT);
+    const wb__sidecar extra = {.name = wb__str_from(name, SIZE_MAX),
+                               .folder = model->follow_links ? NULL : folder,
+                               .path = path};
+    context->file = path;
+    int os_error = wb__beneath_stat(folder, path, model->follow_links, &st);
+    status = add_found(context, writer, &extra, os_error, &st);
+    context->file = file;
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
 /* ---- writing ---- */
 
 static wb_status open_extra(wb__context *context, const wb__sidecar *extra, wb__source **source)
 {
     bool is_folder;
     context->file = extra->path;
-    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, source, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, extra->folder, extra->path, WB_ACCESS_READ, source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_WRITE_IS_FOLDER);

@@ -96,13 +96,13 @@ cp m/config.json configs/89ab
 ln -s ../configs/89ab beside/config.json
 snapshot >before
 for to in mlx safetensors; do
-    code 4 convert beside configs --to $to --force
-    code 4 convert links blobs --to $to --force
+    code 4 convert beside configs --to $to --force --follow-links
+    code 4 convert links blobs --to $to --force --follow-links
     grep -q 'the output folder contains an input file: choose another output path' message
     code 4 convert m hard --to $to --force
-    code 4 convert m adapters --to $to --force --lora lora
+    code 4 convert m adapters --to $to --force --lora lora --follow-links
     grep -q 'an input file' message
-    code 4 convert m links --to $to --force
+    code 4 convert m links --to $to --force --follow-links
 done
 rm -r blobs links adapters lora hard beside configs
 snapshot >before

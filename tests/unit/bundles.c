@@ -306,14 +306,15 @@ static void links(void **state)
     (void)state;
     start_case();
     char *blobs = in("blobs"), *target = in("blobs/1"), *link = in("model.safetensors");
-    char *whole = in("snapshot"), *inner = in("snapshot/model.safetensors");
+    char *whole = in("folder"), *inner = in("folder/model.safetensors");
     assert_int_equal(mkdir(blobs, 0700), 0);
     assert_int_equal(mkdir(whole, 0700), 0);
     put_tensor("blobs/1", "t");
     assert_int_equal(symlink(target, link), 0);
     assert_int_equal(symlink("../blobs/1", inner), 0);
     opens_and_closes("model.safetensors", 1, "");
-    opens_and_closes("snapshot", 1, "");
+    opens_and_closes("folder/model.safetensors", 1, "");
+    refuses("folder", WB_ERROR_FORMAT, "link-outside", WB_NO_OFFSET, "symbolic link");
     assert_int_equal(unlink(target), 0);
     refuses("model.safetensors", WB_ERROR_NOT_FOUND, "not-found", WB_NO_OFFSET, "");
     free(blobs);

@@ -413,7 +413,7 @@ static void allocations(void **state)
             wb_status status =
                 way == 0   ? wb__bundle_of_shard(&context, longest, &bundle)
                 : way == 1 ? wb__bundle_add(&context, &bundle, "f", (wb__str){longest, 1500})
-                           : wb__index_read(&context, &bundle, "i.json", stop_at_first, NULL);
+                           : wb__index_read(&context, &bundle, NULL, "i.json", stop_at_first, NULL);
             if (k == 0)
                 sound = status;
             else

@@ -2,9 +2,13 @@
  * Lists a store: manifests/<host>/<namespace>/<model>/<tag>, four directories deep. Only the sizes
  * in each manifest are read. A damaged manifest is listed with its error.
  */
+#define _FILE_OFFSET_BITS 64
 #include "bundles/ollama/ollama.h"
 
+#include <errno.h>
+
 #include "bundles/bundles_messages.h"
+#include "io/beneath.h"
 #include "io/io.h"
 
 #define LEVELS 4
@@ -12,6 +16,7 @@
 
 typedef struct listing {
     wb__context *context;
+    const char *store;
     wb__store_each *each;
     void *ctx;
     /* paths of the directories down to the current one, and of the manifest */
@@ -97,7 +102,8 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     wb__source *source;
     bool is_folder;
     context->file = entry->path;
-    wb_status status = wb__source_open(context, entry->path, WB_ACCESS_READ, &source, &is_folder);
+    wb_status status =
+        wb__source_open_in(context, list->store, entry->path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
         return WB_OK; /* a directory is not a manifest and is skipped */
     if (status == WB_OK) {
@@ -136,6 +142,13 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     return list->each(list->ctx, entry);
 }
 
+/* Returns true if a directory of the store is a link that leads outside. */
+static bool is_outside(const listing *list, const char *path)
+{
+    struct stat st;
+    return wb__beneath_stat(list->store, path, list->context->follow_links, &st) == EXDEV;
+}
+
 static wb_status visit(void *ctx, const char *name)
 {
     listing *list = ctx;
@@ -148,13 +161,13 @@ static wb_status visit(void *ctx, const char *name)
         return wb__fail_memory(list->context);
     list->paths[level + 1] = path;
     list->names[level] = wb__str_from(name, SIZE_MAX);
-    wb_status status;
+    wb_status status = WB_OK;
     if (level + 1 == LEVELS) {
         const char *file = list->context->file;
         wb__store_entry entry = {.path = path};
         status = read_entry(list, &entry);
         list->context->file = file;
-    } else {
+    } else if (!is_outside(list, path)) {
         list->level++;
         status = wb__directory_list(list->context, path, visit, list);
         list->level--;
@@ -168,7 +181,7 @@ static wb_status visit(void *ctx, const char *name)
 
 wb_status wb__ollama_list(wb__context *context, const char *store, wb__store_each *each, void *ctx)
 {
-    listing list = {.context = context, .each = each, .ctx = ctx};
+    listing list = {.context = context, .store = store, .each = each, .ctx = ctx};
     list.paths[0] = wb__path_join(&context->allocator, store, WB__STR("manifests"));
     if (list.paths[0] == NULL)
         return wb__fail_memory(context);

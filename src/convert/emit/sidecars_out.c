@@ -1,14 +1,14 @@
 /* Writes the sidecar files of a model directory. For a source directory, all sidecar files
  * except config.json are copied unchanged. For a GGUF source, the files are generated from its
  * key-values. */
-#define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
+#include "io/beneath.h"
 #include "io/io.h"
+#include "write/write.h"
 
 /* ---- one file ---- */
 
@@ -60,26 +60,21 @@ static bool is_copied(const wb__emit_job *out, wb__str name)
     return store || !wb__str_equal(name, WB__STR("config.json"));
 }
 
+/* Copies a sidecar file of the model. A missing file is not an error, and a link that leads outside
+ * the directory is a finding. */
 static wb_status copy_file(wb__emit_job *out, const char *name)
 {
-    struct stat st;
-    wb__str text = wb__str_from(name, SIZE_MAX);
-    if (!is_copied(out, text))
+    wb__context *context = out->context;
+    if (!is_copied(out, wb__str_from(name, SIZE_MAX)))
         return WB_OK;
-    char *path = wb__path_join(&out->context->allocator, out->conversion->model->folder, text);
-    if (path == NULL)
-        return wb__fail_memory(out->context);
-    wb_status status = WB_OK;
-    if (stat(path, &st) != 0) {
-        /* A dangling link is ignored like a missing file. Other errors are reported, because the
-         * file may exist. */
-        if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-            status = wb__fail_os(out->context, errno, WB__MSG_CONVERT_SIDECAR_STAT);
-    } else if (S_ISREG(st.st_mode)) {
-        status = wb_writer_add_file(out->writer, name, path, out->context->error);
-    }
-    wb__free(&out->context->allocator, path, strlen(path) + 1);
-    return status;
+    wb_status status = wb__writer_add_sidecar(context, out->writer, out->conversion->model, name);
+    if (status == WB_ERROR_FORMAT &&
+        !wb__findings_add_error(&out->conversion->notes, context->error, WB_WARNING))
+        return wb__fail_memory(context);
+    if (status != WB_ERROR_FORMAT && status != WB_ERROR_NOT_FOUND)
+        return status;
+    (void)wb__error_reset(context->error, context->error);
+    return WB_OK;
 }
 
 typedef struct listing {
@@ -120,11 +115,12 @@ static wb_status tell_left_out(wb__emit_job *out)
         struct stat st;
         if (strchr(name, '/') == NULL)
             continue;
-        char *path = wb__path_join(&out->context->allocator, out->conversion->model->folder,
-                                   wb__str_from(name, SIZE_MAX));
+        const char *folder = out->conversion->model->folder;
+        char *path = wb__path_join(&out->context->allocator, folder, wb__str_from(name, SIZE_MAX));
         if (path == NULL)
             return wb__fail_memory(out->context);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        if (wb__beneath_stat(folder, path, out->context->follow_links, &st) == 0 &&
+            S_ISREG(st.st_mode))
             status = wb__plan_note(out->conversion, out->context, WB_WARNING,
                                    WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
                                    WB__MSG_CONVERT_SUBFOLDER);
@@ -151,8 +147,8 @@ static wb_status copy_files(wb__emit_job *out)
     wb_status status = WB_OK;
     for (const wb__named_file *file = model->named_files;
          file != NULL && file->name != NULL && status == WB_OK; file++) {
-        if (is_copied(out, wb__str_from(file->name, SIZE_MAX)) && strchr(file->name, '/') == NULL)
-            status = wb_writer_add_file(out->writer, file->name, file->path, out->context->error);
+        if (strchr(file->name, '/') == NULL)
+            status = copy_file(out, file->name);
     }
     return status == WB_OK && model->named_files == NULL && model->folder != NULL ? copy_folder(out)
                                                                                   : status;

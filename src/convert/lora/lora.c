@@ -526,6 +526,7 @@ wb_status wb__lora_read(wb_conversion *conversion, wb__context *context, const c
                   .hung = {.arena = &conversion->arena, .item_size = sizeof(hung_at)}};
     const wb_open_options options = {.size = sizeof options,
                                      .access = WB_ACCESS_READ,
+                                     .flags = context->follow_links ? WB_OPEN_FOLLOW_LINKS : 0,
                                      .limits = &context->limits,
                                      .allocator = &context->allocator};
     wb_status status = wb_open(path, &options, &of.model, context->error);

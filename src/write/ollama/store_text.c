@@ -24,7 +24,8 @@ wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
     if (extra->path == NULL)
         return WB_OK;
     context->file = extra->path;
-    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, &source, &is_folder);
+    wb_status status = wb__source_open_in(context, extra->folder, extra->path, WB_ACCESS_READ,
+                                          &source, &is_folder);
     if (status != WB_OK || is_folder)
         return is_folder ? wb__fail_os(context, EISDIR, WB__MSG_WRITE_READ) : status;
     if (wb__source_bytes(source) > context->limits.json_bytes)

@@ -1,0 +1,50 @@
+/*
+ * io/beneath.h: opens the files of a directory without leaving it through symbolic links.
+ *
+ * A model folder may come from a stranger. A link in it, such as chat_template.jinja -> /etc/passwd,
+ * must not make a program read a file of the user, because the contents could reach an output that
+ * the user publishes. Only links in the path that the user named are trusted.
+ *
+ * A name is resolved beneath the directory: a link may lead anywhere inside it. One kind of link
+ * may lead outside, because caches of the Hugging Face Hub consist of them:
+ *
+ *     models--OWNER--NAME/snapshots/REVISION/FILE  ->  ../../blobs/ETAG
+ *
+ * https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+ */
+#ifndef WB_IO_BENEATH_H
+#define WB_IO_BENEATH_H
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Returns the name of a file in the directory `folder`. Precondition: the path begins with it. */
+static inline const char *wb__path_below(const char *folder, const char *path)
+{
+    path += strlen(folder);
+    return path + strspn(path, "/");
+}
+
+/*
+ * Opens the file `name`, a relative path, in the directory `folder`, whose own links are followed.
+ * `flags` are those of open(2); the file is never created. Returns the descriptor, or -1 and sets
+ * errno: to EXDEV if a link leads outside the directory, to ELOOP if there are too many links.
+ */
+int wb__beneath_open(const char *folder, const char *name, int flags);
+
+/*
+ * Gets the status of the file with the path wb__path_join(folder, name). If `follow_links` is true,
+ * links may lead anywhere. Returns 0 or an errno value: EXDEV if a link leads outside the directory.
+ */
+int wb__beneath_stat(const char *folder, const char *path, bool follow_links, struct stat *st);
+
+/*
+ * As wb__beneath_open, in the directory with the descriptor `folder`, without the exception for
+ * caches, and one component after the other. For kernels without openat2(2), and for absolute links:
+ * if `top` is not NULL, it is the path of the directory without links, and a link to a path below it
+ * is followed. If `links` is false, fails with ELOOP at the first link.
+ */
+int wb__beneath_walk(int folder, const char *top, const char *name, int flags, bool links);
+
+#endif
