@@ -8,6 +8,6 @@ if [ "${1:-}" = --check ]; then
 else
     set -- -i
 fi
-find src cli include tests fuzz bench examples \( -name "*.[ch]" -o -name "*.cc" \) 2>/dev/null |
+find src cli include bindings tests fuzz bench examples \( -name "*.[ch]" -o -name "*.cc" \) 2>/dev/null |
     grep -v include/weighbridge/dtypes.h | # generated
     LC_ALL=C sort | xargs clang-format-19 "$@"

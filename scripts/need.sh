@@ -30,6 +30,8 @@ test   xfsprogs            /usr/sbin/mkfs.xfs
 test   btrfs-progs         /usr/sbin/mkfs.btrfs
 test   pkg-config          pkg-config
 test   python3             python3
+test   python3-dev         /usr/include/python3.11/Python.h
+test   python3-venv        /usr/lib/python3.11/ensurepip
 test   procps              ps
 test   bash                bash
 test   zsh                 zsh

@@ -35,6 +35,13 @@ typedef enum wb_access {
  * followed.
  */
 #define WB_OPEN_FOLLOW_LINKS 2u
+/*
+ * Map files copy-on-write: the caller may change the bytes that wb_tensor_data returns. Changes are
+ * visible in this process only, also to functions that read from the model; the files stay
+ * unchanged. Changed pages use memory of the process. Without this flag, and for models that are
+ * not mapped, the bytes must not be changed.
+ */
+#define WB_OPEN_COPY_ON_WRITE 4u
 
 typedef struct wb_open_options {
     size_t size;                   /* sizeof(wb_open_options) */

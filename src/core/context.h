@@ -54,6 +54,7 @@ typedef struct wb__context {
     wb_limits limits;
     bool compatible;       /* the flag WB_OPEN_COMPATIBLE was given */
     bool follow_links;     /* the flag WB_OPEN_FOLLOW_LINKS was given */
+    bool copy_on_write;    /* the flag WB_OPEN_COPY_ON_WRITE was given */
     const char *store;     /* wb_open_options.store */
     const char *file;      /* name of the current file, for messages; "" if there is none */
     wb_error *error;       /* never NULL */

@@ -13,13 +13,19 @@ static wb_status fail_map(wb__context *context, int os_error)
                     WB__STR(""), WB__MSG_IO_MAP_FILE, os_error);
 }
 
+static int protection(const wb__source *source)
+{
+    return source->writable ? PROT_READ | PROT_WRITE : PROT_READ;
+}
+
 /* Maps the whole file; NULL if the address space is too small. The caller holds the lock. */
 static uint8_t *map_whole(wb__source *source, int fd)
 {
     uint8_t *whole = atomic_load(&source->whole);
     if (whole != NULL || source->bytes > SIZE_MAX / 2)
         return whole;
-    whole = mmap(NULL, (size_t)source->bytes, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    whole =
+        mmap(NULL, (size_t)source->bytes, protection(source), MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (whole == MAP_FAILED)
         return NULL;
     atomic_store(&source->whole, whole);
@@ -37,7 +43,8 @@ static wb_status map_part(wb__source *source, wb__context *context, int fd, uint
     mapped_part *part = wb__alloc(&source->allocator, sizeof *part);
     if (part == NULL)
         return wb__fail_memory(context);
-    part->base = mmap(NULL, length, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, (off_t)start);
+    part->base =
+        mmap(NULL, length, protection(source), MAP_PRIVATE | MAP_NORESERVE, fd, (off_t)start);
     if (part->base == MAP_FAILED) {
         wb__free(&source->allocator, part, sizeof *part);
         return fail_map(context, errno);

@@ -40,6 +40,7 @@ wb_status wb__source_make(wb__context *context, const char *label, wb__source **
     memset(source, 0, sizeof *source);
     source->allocator = context->allocator;
     source->fd = -1;
+    source->writable = context->copy_on_write;
     source->label_bytes = label_bytes;
     source->label = wb__alloc(&context->allocator, label_bytes);
     if (source->label == NULL || pthread_mutex_init(&source->lock, NULL) != 0) {

@@ -25,6 +25,7 @@ struct wb__source {
     bool from_path; /* the label is the path the source was opened with */
     bool parked;    /* the file is reopened for each use */
     bool sealed;    /* fd is an immutable copy (memfd with seals) */
+    bool writable;  /* mapped pages may be changed: they are copied when they are written */
     wb__identity identity;
     const uint8_t *memory; /* all bytes, if they are permanently in memory */
     wb_source caller;      /* read is NULL if the source has no callbacks */

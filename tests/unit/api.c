@@ -35,7 +35,7 @@ static void options_that_make_no_sense(void **state)
     wb_limits old = {.size = 8};
     const wb_open_options rows[] = {{.size = 3},
                                     {.size = sizeof rows[0], .access = (wb_access)3},
-                                    {.size = sizeof rows[0], .flags = 6},
+                                    {.size = sizeof rows[0], .flags = 16},
                                     {.size = sizeof rows[0], .allocator = &half},
                                     {.size = sizeof rows[0], .limits = &old}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -51,7 +51,7 @@ static void options_that_make_no_sense(void **state)
     wb_findings *findings;
     wb_verify_options verify = {.size = 1};
     assert_int_equal(wb_verify("x", &verify, &findings, NULL), WB_ERROR_ARGUMENT);
-    verify = (wb_verify_options){.size = sizeof verify, .flags = 2};
+    verify = (wb_verify_options){.size = sizeof verify, .flags = 16};
     assert_int_equal(wb_verify("x", &verify, &findings, NULL), WB_ERROR_ARGUMENT);
 }
 

@@ -97,6 +97,32 @@ static void in_each_mode(void **state)
     free(path);
 }
 
+/* With WB_OPEN_COPY_ON_WRITE the caller may change mapped bytes; the file stays unchanged. */
+static void copies_on_write(void **state)
+{
+    (void)state;
+    char *path = make_file("writable.safetensors");
+    for (int access = WB_ACCESS_MAP; access <= WB_ACCESS_SNAPSHOT; access++) {
+        wb_open_options options = {
+            .size = sizeof options, .access = (wb_access)access, .flags = WB_OPEN_COPY_ON_WRITE};
+        wb_model *model;
+        const void *bytes;
+        assert_int_equal(wb_open(path, &options, &model, NULL), WB_OK);
+        if (access == WB_ACCESS_READ) {
+            assert_int_equal(wb_tensor_data(model, 1, &bytes, NULL), WB_ERROR_UNSUPPORTED);
+        } else {
+            assert_int_equal(wb_tensor_data(model, 1, &bytes, NULL), WB_OK);
+            memset((void *)(uintptr_t)bytes, 7, 9900);
+            assert_int_equal(wb_model_check(model, NULL), WB_OK);
+        }
+        wb_close(model);
+        model = open_ok(path, WB_ACCESS_MAP);
+        check_bytes(model);
+        wb_close(model);
+    }
+    free(path);
+}
+
 /* ---- descriptors ---- */
 
 static void from_a_descriptor(void **state)
@@ -494,7 +520,8 @@ int main(void)
         cmocka_unit_test(from_a_stream),      cmocka_unit_test(closes_on_exec),
         cmocka_unit_test(what_is_no_file),    cmocka_unit_test(notices_changes),
         cmocka_unit_test(reads_past_the_end), cmocka_unit_test(snapshots_stay),
-        cmocka_unit_test(from_the_caller),    cmocka_unit_test(from_memory)};
+        cmocka_unit_test(from_the_caller),    cmocka_unit_test(from_memory),
+        cmocka_unit_test(copies_on_write)};
     folder = scratch_make();
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_remove(folder);

@@ -1,0 +1,65 @@
+/*
+ * compat.h: includes Python.h, and declares what the limited API of Python 3.10 lacks.
+ *
+ * The module uses the limited API of Python 3.10, so that one binary runs with 3.10 and all later
+ * versions. Free-threaded builds of Python have no limited API; for them the module is compiled
+ * with the complete API of one version.
+ */
+#ifndef WB_PYTHON_COMPAT_H
+#define WB_PYTHON_COMPAT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+/*
+ * The buffer protocol. Python 3.11 added it to the limited API without a change to the layout of
+ * the struct or to the numbers of the slots, which are those of 3.9 and 3.10.
+ */
+#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
+#define Py_bf_getbuffer 1
+#define Py_bf_releasebuffer 2
+#define PyBUF_SIMPLE 0
+#define PyBUF_WRITABLE 0x0001
+#define PyBUF_FORMAT 0x0004
+#define PyBUF_ND 0x0008
+#define PyBUF_STRIDES (0x0010 | PyBUF_ND)
+typedef struct bufferinfo {
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len;
+    Py_ssize_t itemsize;
+    int readonly;
+    int ndim;
+    char *format;
+    Py_ssize_t *shape;
+    Py_ssize_t *strides;
+    Py_ssize_t *suboffsets;
+    void *internal;
+} Py_buffer;
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
+#endif
+
+/*
+ * Protect a struct of an object against other threads. With a GIL, the GIL does that. The code
+ * between must not call Python.
+ */
+#ifdef Py_GIL_DISABLED
+#define BEGIN_LOCK(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define END_LOCK() Py_END_CRITICAL_SECTION()
+#else
+#define BEGIN_LOCK(object) {
+#define END_LOCK() }
+#endif
+
+/* Flags of the module definition that older headers lack. */
+#ifndef Py_mod_multiple_interpreters
+#define Py_mod_multiple_interpreters 3
+#define Py_MOD_PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
+#endif
+#ifndef Py_mod_gil
+#define Py_mod_gil 4
+#define Py_MOD_GIL_NOT_USED ((void *)1)
+#endif
+
+#endif
