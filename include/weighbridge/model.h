@@ -55,6 +55,11 @@ typedef struct wb_open_options {
      * is $OLLAMA_MODELS or ~/.ollama/models; read during the call
      */
     const char *store;
+    /*
+     * files that the caller provides; NULL: all files are those of the operating system. Copied;
+     * `ctx` must stay valid until wb_close
+     */
+    const struct wb_files *files;
 } wb_open_options;
 #define WB_OPEN_OPTIONS_INIT WB_INIT(wb_open_options)
 
@@ -78,8 +83,60 @@ typedef struct wb_source {
     const void *(*map)(void *ctx, uint64_t offset, uint64_t n);
     /* Optional. Called once: when the model is closed, or before a failed open returns. */
     void (*close)(void *ctx);
+    /*
+     * Optional. Called before parts of the n bytes at `offset` are read, mostly in ascending order.
+     * A slow source can fetch these bytes ahead.
+     */
+    void (*expect)(void *ctx, uint64_t offset, uint64_t n);
+    /*
+     * Optional. Called after a failed read, by the same thread, to describe the failure: may set
+     * code (a static string), message and advice of *error.
+     */
+    void (*explain)(void *ctx, wb_error *error);
+    /*
+     * Optional, valid until `close`: identifies this version of the contents, for example an ETag.
+     * If label and version are the same as in an earlier run, so are the bytes.
+     */
+    const char *version;
+    /*
+     * Optional, valid until `close`: the digest that the bytes must have, in lower-case hexadecimal
+     * digits. 64 digits are SHA-256, 40 digits are the SHA-1 of a git blob. wb_verify with
+     * WB_VERIFY_DEEP compares it with the bytes.
+     */
+    const char *digest;
 } wb_source;
 #define WB_SOURCE_INIT WB_INIT(wb_source)
+
+/*
+ * Files that the caller provides, under paths of its own such as addresses on the network. The
+ * library opens a path that `owns` accepts, and all sidecar files in its directory, through these
+ * functions. The directory of a path is the part before its last '/', and directory, '/' and name
+ * form the path of a file in it. All functions must be thread-safe. libweighbridge-net implements
+ * this struct for addresses (weighbridge/net.h).
+ */
+typedef struct wb_files {
+    size_t size; /* sizeof(wb_files) */
+    void *ctx;
+    /* Returns 1 if the path belongs to these files, 0 if the operating system opens it. */
+    int (*owns)(void *ctx, const char *path);
+    /*
+     * Opens a file: sets *source, whose members are zero before. If the path is a directory, sets
+     * *is_folder to 1 instead. NOT_FOUND if there is no such file. On failure fills *error.
+     */
+    wb_status (*open)(void *ctx, const char *path, wb_source *source, int *is_folder,
+                      wb_error *error);
+    /*
+     * Calls each(each_ctx, name) for every entry of a directory, in any order, and stops if it
+     * returns a status other than WB_OK, which is then the result. On other failures fills *error.
+     */
+    wb_status (*list)(void *ctx, const char *path,
+                      wb_status (*each)(void *each_ctx, const char *name), void *each_ctx,
+                      wb_error *error);
+    /* Optional. Called before these files are opened one by one, so that they can be prepared
+     * together. */
+    void (*expect)(void *ctx, const char *const *paths, size_t count);
+} wb_files;
+#define WB_FILES_INIT WB_INIT(wb_files)
 
 /*
  * Opens a model. The format of a file is detected by its content, not by its name. The time is

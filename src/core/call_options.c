@@ -52,6 +52,11 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *caller, 
         context->allocator = *options->allocator;
     }
     context->store = options->store;
+    if (!WB__TAKE(wb_files, options->files, &context->files))
+        return WB__FAIL_SIZE(context, wb_files, options->files);
+    if (options->files != NULL &&
+        (context->files.owns == NULL || context->files.open == NULL || context->files.list == NULL))
+        return wb__fail_argument(context, "wb_files requires owns, open and list");
     if (options->executor != NULL)
         context->executor = *options->executor;
     if (!WB__TAKE(wb_limits, options->limits, &context->limits))

@@ -18,6 +18,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "weighbridge/base.h"
+#include "weighbridge/model.h"
 #include "weighbridge/verify.h"
 
 #define WB__FINDING(name, code, advice) WB__FINDING_##name,
@@ -56,6 +57,7 @@ typedef struct wb__context {
     bool follow_links;     /* the flag WB_OPEN_FOLLOW_LINKS was given */
     bool copy_on_write;    /* the flag WB_OPEN_COPY_ON_WRITE was given */
     const char *store;     /* wb_open_options.store */
+    wb_files files;        /* wb_open_options.files; `owns` is NULL if there are none */
     const char *file;      /* name of the current file, for messages; "" if there is none */
     wb_error *error;       /* never NULL */
     wb_findings *findings; /* NULL: findings are discarded */

@@ -21,6 +21,7 @@ struct wb_model {
     wb_allocator allocator;
     wb_executor executor;
     wb_limits limits;
+    wb_files files;
     wb_access access;
     bool follow_links; /* the flag WB_OPEN_FOLLOW_LINKS was given */
     wb__catalog catalog;

@@ -31,6 +31,7 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->allocator = context->allocator;
     model->executor = context->executor;
     model->limits = context->limits;
+    model->files = context->files;
     model->access = access;
     model->follow_links = context->follow_links;
     set_up(model, context);

@@ -10,6 +10,7 @@ wb__context wb__context_of(const wb_model *model, wb_error *error)
                          .executor = model->executor,
                          .limits = model->limits,
                          .follow_links = model->follow_links,
+                         .files = model->files,
                          .file = "",
                          .error = error};
 }

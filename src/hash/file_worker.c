@@ -77,6 +77,7 @@ static void hash_chunks(file_worker *w)
 static wb_status hash_pieces(file_worker *w, const wb__source *source)
 {
     uint64_t bytes = wb__source_bytes(source);
+    wb__source_expect(source, 0, bytes);
     for (uint64_t at = 0; at < bytes; at += w->bytes) {
         w->bytes = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
         w->whole_at = 0;

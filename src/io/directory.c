@@ -2,6 +2,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "io/io.h"
 #include "io/io_messages.h"
+#include "io/provided_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +40,7 @@ char *wb__path_journal(const wb_allocator *allocator, const char *path)
 }
 
 typedef struct name_list {
+    wb__context *context;
     wb__arena arena;
     char **list;
     size_t count;
@@ -48,6 +50,18 @@ typedef struct name_list {
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static wb_status add_name(void *ctx, const char *entry)
+{
+    name_list *names = ctx;
+    char *name = wb__arena_copy(&names->arena, entry, strlen(entry));
+    if (name == NULL ||
+        !wb__grow(&names->context->allocator, (void **)&names->list, &names->capacity,
+                  sizeof *names->list, names->count + 1, SIZE_MAX))
+        return wb__fail_memory(names->context);
+    names->list[names->count++] = name;
+    return WB_OK;
 }
 
 static wb_status collect(wb__context *context, DIR *folder, name_list *names)
@@ -62,25 +76,32 @@ static wb_status collect(wb__context *context, DIR *folder, name_list *names)
         }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        char *name = wb__arena_copy(&names->arena, entry->d_name, strlen(entry->d_name));
-        if (name == NULL || !wb__grow(&context->allocator, (void **)&names->list, &names->capacity,
-                                      sizeof *names->list, names->count + 1, SIZE_MAX))
-            return wb__fail_memory(context);
-        names->list[names->count++] = name;
+        wb_status status = add_name(names, entry->d_name);
+        if (status != WB_OK)
+            return status;
     }
 }
 
-wb_status wb__directory_list(wb__context *context, const char *path,
-                             wb_status (*each)(void *ctx, const char *name), void *ctx)
+/* Collects the names in a directory of the operating system. */
+static wb_status collect_path(wb__context *context, const char *path, name_list *names)
 {
     /* opendir sets close-on-exec, as POSIX requires. With fdopendir, three system calls would be
      * necessary. */
     DIR *folder = opendir(path);
     if (folder == NULL)
         return wb__fail_os(context, errno, WB__MSG_IO_OPEN_FOLDER);
-    name_list names = {.arena = {.allocator = &context->allocator}};
-    wb_status status = collect(context, folder, &names);
+    wb_status status = collect(context, folder, names);
     (void)closedir(folder);
+    return status;
+}
+
+wb_status wb__directory_list(wb__context *context, const char *path,
+                             wb_status (*each)(void *ctx, const char *name), void *ctx)
+{
+    name_list names = {.context = context, .arena = {.allocator = &context->allocator}};
+    wb_status status = wb__files_own(context, path)
+                           ? wb__directory_list_provided(context, path, add_name, &names)
+                           : collect_path(context, path, &names);
     if (status == WB_OK && names.count > 1)
         qsort(names.list, names.count, sizeof *names.list, by_bytes);
     for (size_t i = 0; i < names.count && status == WB_OK; i++)

@@ -84,6 +84,13 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
+/* Announces reads of the n bytes at `offset`, mostly in ascending order, to the caller's source. */
+void wb__source_expect(const wb__source *source, uint64_t offset, uint64_t n);
+
+/* Return the member of the caller's wb_source; NULL if it is not set, and for other sources. */
+const char *wb__source_version(const wb__source *source);
+const char *wb__source_digest(const wb__source *source);
+
 /* Returns all bytes if they are permanently in memory (memory source or sealed copy), else NULL. */
 const void *wb__source_memory(const wb__source *source);
 

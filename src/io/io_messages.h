@@ -32,6 +32,10 @@
 #define WB__MSG_IO_MAKE_FOLDER "cannot create a temporary folder next to the output"
 #define WB__MSG_IO_RENAME_FOLDER "cannot rename the folder to its final name"
 
+/* ---- provided_files.c ---- */
+
+#define WB__MSG_IO_PROVIDED_READ "wb_files.open returned a source without the function read"
+
 /* ---- sink.c ---- */
 
 #define WB__MSG_IO_WRITE_FILE "cannot write the file"

@@ -28,6 +28,23 @@ const void *wb__source_memory(const wb__source *source)
     return source->memory;
 }
 
+void wb__source_expect(const wb__source *source, uint64_t offset, uint64_t n)
+{
+    const wb_source *caller = &source->caller;
+    if (caller->expect != NULL && n > 0)
+        caller->expect(caller->ctx, offset, n);
+}
+
+const char *wb__source_version(const wb__source *source)
+{
+    return source->caller.version;
+}
+
+const char *wb__source_digest(const wb__source *source)
+{
+    return source->caller.digest;
+}
+
 /* ---- creating and closing ---- */
 
 wb_status wb__source_make(wb__context *context, const char *label, wb__source **out)
@@ -213,6 +230,17 @@ wb_status wb__source_fail_short(const wb__source *source, wb__context *context, 
     return status;
 }
 
+/* Reports a failed read of the caller's source, which may describe the reason. */
+static wb_status fail_caller(const wb__source *source, wb__context *context, wb_status status,
+                             uint64_t offset)
+{
+    const wb_source *caller = &source->caller;
+    (void)wb__fail(context, status, WB__FINDING_IO, offset, WB__STR(""), WB__MSG_IO_CALLER_READ);
+    if (caller->explain != NULL)
+        caller->explain(caller->ctx, context->error);
+    return status;
+}
+
 /* Performs one read; *got is 0 at end of file. */
 static wb_status read_some(const wb__source *source, wb__context *context, uint64_t offset,
                            void *dst, size_t n, size_t *got)
@@ -221,8 +249,7 @@ static wb_status read_some(const wb__source *source, wb__context *context, uint6
     if (source->caller.read != NULL) {
         wb_status status = source->caller.read(source->caller.ctx, offset, dst, n, got);
         if (status != WB_OK)
-            return wb__fail(context, status, WB__FINDING_IO, offset, WB__STR(""),
-                            WB__MSG_IO_CALLER_READ);
+            return fail_caller(source, context, status, offset);
         if (*got > n)
             *got = 0;
         return WB_OK;

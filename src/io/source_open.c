@@ -2,6 +2,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "io/beneath.h"
 #include "io/io_messages.h"
+#include "io/provided_files.h"
 #include "io/source_private.h"
 
 #include <errno.h>
@@ -74,16 +75,28 @@ static wb_status open_path(wb__context *context, int fd, const char *path, wb_ac
                     WB__MSG_IO_NOT_REGULAR, kind_of_file(st.st_mode));
 }
 
+static wb_status open_provided(wb__context *context, const char *path, wb__source **source,
+                               bool *is_folder)
+{
+    wb_source theirs;
+    *source = NULL;
+    wb_status status = wb__provided_open(context, path, &theirs, is_folder);
+    return status != WB_OK || *is_folder ? status
+                                         : wb__source_open_caller(context, &theirs, path, source);
+}
+
 wb_status wb__source_open(wb__context *context, const char *path, wb_access access,
                           wb__source **source, bool *is_folder)
 {
+    if (wb__files_own(context, path))
+        return open_provided(context, path, source, is_folder);
     return open_path(context, open(path, READING), path, access, source, is_folder);
 }
 
 wb_status wb__source_open_in(wb__context *context, const char *folder, const char *path,
                              wb_access access, wb__source **source, bool *is_folder)
 {
-    if (folder == NULL || context->follow_links)
+    if (folder == NULL || context->follow_links || wb__files_own(context, path))
         return wb__source_open(context, path, access, source, is_folder);
     int fd = wb__beneath_open(folder, wb__path_below(folder, path), READING);
     if (fd >= 0 || errno != EXDEV)

@@ -2,13 +2,45 @@
 #include "open/open.h"
 
 #include "bundles/ollama/ollama.h"
+#include "io/provided_files.h"
 #include "io/sink.h"
 #include "open/open_messages.h"
+
+static void free_paths(wb__context *context, char **paths, size_t count)
+{
+    for (size_t i = 0; paths != NULL && i < count; i++) {
+        if (paths[i] != NULL)
+            wb__free(&context->allocator, paths[i], strlen(paths[i]) + 1);
+    }
+    wb__free(&context->allocator, (void *)paths, count * sizeof *paths);
+}
+
+/* Announces all files of a bundle that the caller provides, so that they can be prepared together:
+ * over a network, one round trip then serves all of them. */
+static wb_status expect_files(wb__context *context, const wb__bundle *bundle)
+{
+    if (context->files.expect == NULL || !wb__files_own(context, bundle->folder))
+        return WB_OK;
+    char **paths = wb__alloc_zeroed(&context->allocator, bundle->count * sizeof *paths);
+    bool complete = paths != NULL;
+    for (size_t i = 0; i < bundle->count && complete; i++) {
+        paths[i] = wb__path_join(&context->allocator, bundle->folder,
+                                 wb__str_from(bundle->names[i], SIZE_MAX));
+        complete = paths[i] != NULL;
+    }
+    if (complete)
+        wb__files_expect(context, (const char *const *)paths, bundle->count);
+    free_paths(context, paths, bundle->count);
+    return complete ? WB_OK : wb__fail_memory(context);
+}
 
 /* Opens the files of a bundle. `named` is the file that the user named; NULL: the directory. */
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle,
                              const char *named)
 {
+    wb_status expected = expect_files(context, bundle);
+    if (expected != WB_OK)
+        return expected;
     for (size_t i = 0; i < bundle->count; i++) {
         const char *name = bundle->names[i];
         char *path =
@@ -128,6 +160,8 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
         return wb__open_ollama_name(model, context, context->store, path);
     context->file = path;
     wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
+    if (status == WB_ERROR_NOT_FOUND && wb__files_own(context, path))
+        return status;
     if (status == WB_ERROR_NOT_FOUND && context->store != NULL) {
         context->file = "";
         return wb__open_ollama_name(model, context, context->store, path);
@@ -139,7 +173,7 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
-    if (may_be_manifest(context, status, path))
+    if (may_be_manifest(context, status, path) && !wb__files_own(context, path))
         return try_manifest(model, context, path);
     if (status == WB_OK)
         status =

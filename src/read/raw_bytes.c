@@ -13,6 +13,8 @@ void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__contex
                               .tensor = tensor,
                               .at = wb__catalog_offset_of(catalog, tensor)};
     stored->in_order = stored->storing != NULL && stored->storing->columns;
+    if (stored->storing == NULL)
+        wb__source_expect(stored->source, stored->at, stored->kind->bytes);
 }
 
 void wb__raw_bytes_any_order(wb__raw_bytes *stored)

@@ -32,8 +32,12 @@ static const struct kind *kind_of(const char *name)
 
 wb__context wb__writer_context(const wb_writer *writer, wb_error *error)
 {
-    return (wb__context){
+    const wb_model *from = writer->source != NULL ? writer->source : writer->whole;
+    wb__context context = {
         .allocator = writer->allocator, .limits = writer->limits, .file = "", .error = error};
+    if (from != NULL)
+        context.files = from->files;
+    return context;
 }
 
 static wb_status fail(wb__context *context, wb__str name, const char *what)

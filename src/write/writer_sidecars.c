@@ -6,6 +6,7 @@
 
 #include "handle/semantics.h"
 #include "io/beneath.h"
+#include "io/provided_files.h"
 #include "write/write.h"
 #include "write/write_messages.h"
 
@@ -74,6 +75,18 @@ static wb_status add_found(wb__context *context, wb_writer *writer, const wb__si
                          : wb__writer_add_extra(context, writer, *extra);
 }
 
+/* Adds a file that the caller of wb_open provides (wb_files). A directory counts as a missing file. */
+static wb_status add_provided(wb__context *context, wb_writer *writer, const wb__sidecar *extra)
+{
+    wb__source *source;
+    bool is_folder;
+    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, &source, &is_folder);
+    if (status == WB_OK && is_folder)
+        return wb__fail_os(context, ENOENT, WB__MSG_WRITE_SIDECAR_STAT);
+    wb__source_close(source);
+    return status == WB_OK ? wb__writer_add_extra(context, writer, *extra) : status;
+}
+
 wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,
                                  const char *name)
 {
@@ -89,8 +102,12 @@ wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const 
                                .folder = model->follow_links ? NULL : folder,
                                .path = path};
     context->file = path;
-    int os_error = wb__beneath_stat(folder, path, model->follow_links, &st);
-    status = add_found(context, writer, &extra, os_error, &st);
+    if (wb__files_own(context, path)) {
+        status = add_provided(context, writer, &extra);
+    } else {
+        int os_error = wb__beneath_stat(folder, path, model->follow_links, &st);
+        status = add_found(context, writer, &extra, os_error, &st);
+    }
     context->file = file;
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;

@@ -496,6 +496,12 @@ static wb_status limits(const void *s)
     return open_with(&options);
 }
 
+static wb_status files(const void *s)
+{
+    wb_open_options options = {.size = sizeof options, .files = s};
+    return open_with(&options);
+}
+
 static wb_status source(const void *s)
 {
     wb_model *model;
@@ -672,6 +678,38 @@ static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .files = 10,
                                    .rank = 10};
 static const wb_open_options t_open = {.size = sizeof t_open};
+static int own_none(void *ctx, const char *path)
+{
+    (void)ctx;
+    (void)path;
+    return 0;
+}
+
+static wb_status open_none(void *ctx, const char *path, wb_source *made, int *is_folder,
+                           wb_error *error)
+{
+    (void)ctx;
+    (void)path;
+    (void)made;
+    (void)is_folder;
+    (void)error;
+    return WB_ERROR_NOT_FOUND;
+}
+
+static wb_status list_none(void *ctx, const char *path,
+                           wb_status (*each)(void *each_ctx, const char *name), void *each_ctx,
+                           wb_error *error)
+{
+    (void)ctx;
+    (void)path;
+    (void)each;
+    (void)each_ctx;
+    (void)error;
+    return WB_ERROR_NOT_FOUND;
+}
+
+static const wb_files t_files = {
+    .size = sizeof t_files, .owns = own_none, .open = open_none, .list = list_none};
 static const wb_source t_source = {.size = sizeof t_source, .read = own_read};
 static const wb_slice t_slice = {.size = sizeof t_slice, .count = UINT64_MAX};
 static const wb_verify_options t_verify = {.size = sizeof t_verify};
@@ -731,6 +769,7 @@ static const struct input {
     {WB__ABI_wb_limits, limits, &t_limits},
     {WB__ABI_wb_open_options, open_with, &t_open},
     {WB__ABI_wb_source, source, &t_source},
+    {WB__ABI_wb_files, files, &t_files},
     {WB__ABI_wb_slice, slice, &t_slice},
     {WB__ABI_wb_verify_options, verify, &t_verify},
     {WB__ABI_wb_mlx_type, mlx_type, &affine},

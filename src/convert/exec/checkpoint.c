@@ -128,8 +128,12 @@ static uint64_t digest_of(const wb_conversion *conversion)
     for (size_t i = 0; i < conversion->tensors.count; i++)
         digest = add_row(digest, wb__planned_at(conversion, i));
     for (size_t i = 0; i < conversion->model->source_count; i++) {
-        wb__identity identity = wb__source_identity(conversion->model->sources[i]);
+        const wb__source *source = conversion->model->sources[i];
+        wb__identity identity = wb__source_identity(source);
+        const char *stated = wb__source_version(source);
         digest = wb__digest_add(digest, &identity, sizeof identity);
+        if (stated != NULL)
+            digest = wb__digest_add(digest, stated, strlen(stated));
     }
     return digest;
 }
