@@ -1,9 +1,16 @@
 /*
- * headers big|small FILE: writes a safetensors file with a header like those of the official
- * library. The tensor data is a hole in the file.
+ * headers WORKLOAD FILE: writes a safetensors file with a large header. The tensor data is a hole in
+ * the file.
  *
- *   big    92,160 tensors, the experts of a large mixture of experts; header of 12 MB
- *   small  300 tensors, a dense model of 33 layers; header of 35 KB
+ *   big     92,160 BF16 tensors, the experts of a large mixture of experts; header of 12 MB, as the
+ *           official library writes it
+ *   spaces  the same with the spaces that Python's json module writes
+ *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has a companion
+ *   fp8     46,080 F8_E4M3 weights with their scales, in the order of the official library: all F32
+ *           scales, then all weights (DeepSeek V3)
+ *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: data_offsets first,
+ *           entries sorted by name, data in another order
+ *   small   300 tensors, a dense model of 33 layers; header of 35 KB
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -16,32 +23,132 @@
 
 typedef struct header {
     FILE *text;
-    uint64_t data; /* total size of the tensors so far, in bytes */
+    const char *dtype; /* dtype of the tensors that `add` appends */
+    uint64_t data;     /* total size of the tensors so far, in bytes */
 } header;
 
-/* Adds a BF16 tensor; `columns` is 0 for a one-dimensional tensor. */
+/* Returns the size of an element in bytes. */
+static uint64_t size_of(const char *dtype)
+{
+    static const char *const names[] = {"F8_E4M3", "U8", "BF16", "F16", "F32", "U32"};
+    static const uint64_t sizes[] = {1, 1, 2, 2, 4, 4};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], dtype) == 0)
+            return sizes[i];
+    }
+    fprintf(stderr, "headers: unknown dtype %s\n", dtype);
+    exit(4);
+}
+
+/* Adds a tensor; `columns` is 0 for a one-dimensional tensor. */
 static void add(header *h, const char *name, uint64_t rows, uint64_t columns)
 {
-    uint64_t bytes = 2 * rows * (columns == 0 ? 1 : columns);
-    fprintf(h->text, ",\"%s\":{\"dtype\":\"BF16\",\"shape\":[%" PRIu64, name, rows);
+    uint64_t bytes = size_of(h->dtype) * rows * (columns == 0 ? 1 : columns);
+    fprintf(h->text, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%" PRIu64, name, h->dtype, rows);
     if (columns != 0)
         fprintf(h->text, ",%" PRIu64, columns);
     fprintf(h->text, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", h->data, h->data + bytes);
     h->data += bytes;
 }
 
-static void add_big(header *h)
+/* Adds a tensor like Python's json.dumps. */
+static void add_spaced(header *h, const char *name, uint64_t rows, uint64_t columns)
 {
-    static const char *const projections[] = {"gate", "up", "down"};
+    uint64_t bytes = size_of(h->dtype) * rows * columns;
+    fprintf(h->text,
+            ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%" PRIu64 ", %" PRIu64
+            "], \"data_offsets\": [%" PRIu64 ", %" PRIu64 "]}",
+            name, h->dtype, rows, columns, h->data, h->data + bytes);
+    h->data += bytes;
+}
+
+static const char *const projections[] = {"gate", "up", "down"};
+
+static void add_experts(header *h, void (*add_one)(header *h, const char *name, uint64_t rows,
+                                                   uint64_t columns))
+{
     char name[128];
     for (int layer = 0; layer < 60; layer++) {
         for (int expert = 0; expert < 512; expert++) {
             for (int i = 0; i < 3; i++) {
                 (void)snprintf(name, sizeof name, "model.layers.%d.mlp.experts.%d.%s_proj.weight",
                                layer, expert, projections[i]);
-                add(h, name, i == 2 ? 2048 : 1408, i == 2 ? 1408 : 2048);
+                add_one(h, name, i == 2 ? 2048 : 1408, i == 2 ? 1408 : 2048);
             }
         }
+    }
+}
+
+static void add_big(header *h)
+{
+    add_experts(h, add);
+}
+
+static void add_spaces(header *h)
+{
+    add_experts(h, add_spaced);
+}
+
+static void add_fp8(header *h)
+{
+    char name[128];
+    for (int weights = 0; weights < 2; weights++) {
+        h->dtype = weights ? "F8_E4M3" : "F32";
+        for (int layer = 0; layer < 60; layer++) {
+            for (int expert = 0; expert < 256; expert++) {
+                for (int i = 0; i < 3; i++) {
+                    uint64_t rows = i == 2 ? 7168 : 2048, columns = i == 2 ? 2048 : 7168;
+                    (void)snprintf(name, sizeof name,
+                                   "model.layers.%d.mlp.experts.%d.%s_proj.weight%s", layer, expert,
+                                   projections[i], weights ? "" : "_scale_inv");
+                    add(h, name, weights ? rows : rows / 128, weights ? columns : columns / 128);
+                }
+            }
+        }
+    }
+}
+
+/* The parts of a weight of MLX, sorted by name. */
+static const struct mlx_part {
+    const char *name, *dtype;
+    uint64_t columns_per; /* input columns per stored column */
+} mlx_parts[] = {{"biases", "BF16", 64}, {"scales", "BF16", 64}, {"weight", "U32", 8}};
+
+#define MLX_LAYERS 64
+#define MLX_EXPERTS 160
+#define MLX_TENSORS (MLX_LAYERS * MLX_EXPERTS * 9)
+
+static uint64_t mlx_columns(unsigned tensor)
+{
+    return (tensor / 3 % 3 == 2 ? 1408 : 2048) / mlx_parts[tensor % 3].columns_per;
+}
+
+static uint64_t mlx_rows(unsigned tensor)
+{
+    return tensor / 3 % 3 == 2 ? 2048 : 1408;
+}
+
+static uint64_t mlx_bytes(unsigned tensor)
+{
+    return mlx_rows(tensor) * mlx_columns(tensor) * size_of(mlx_parts[tensor % 3].dtype);
+}
+
+static void add_mlx4(header *h)
+{
+    static uint64_t begin[MLX_TENSORS];
+    /* MLX writes data in the order of a hash table; the multiplier permutes the tensors. */
+    for (unsigned i = 0; i < MLX_TENSORS; i++) {
+        unsigned tensor = (unsigned)((uint64_t)i * 57331 % MLX_TENSORS);
+        begin[tensor] = h->data;
+        h->data += mlx_bytes(tensor);
+    }
+    for (unsigned i = 0; i < MLX_TENSORS; i++) {
+        fprintf(h->text,
+                ",\"model.layers.%u.mlp.experts.%u.%s_proj.%s\":{\"data_offsets\":[%" PRIu64
+                ",%" PRIu64 "],\"dtype\":\"%s\",\"shape\":[%" PRIu64 ",%" PRIu64 "]}",
+                i / 9 / MLX_EXPERTS, i / 9 % MLX_EXPERTS, projections[i / 3 % 3],
+                mlx_parts[i % 3].name, begin[i], begin[i] + mlx_bytes(i), mlx_parts[i % 3].dtype,
+                mlx_rows(i), mlx_columns(i));
     }
 }
 
@@ -85,19 +192,40 @@ static int write_file(const char *path, const char *text, size_t n, uint64_t dat
     return fclose(file) != 0 || failed;
 }
 
+static const struct workload {
+    const char *name, *dtype;
+    void (*fill)(header *h);
+} workloads[] = {
+    {"big", "BF16", add_big}, {"spaces", "BF16", add_spaces}, {"fp8", "", add_fp8},
+    {"mlx4", "", add_mlx4},   {"small", "BF16", add_small},
+};
+
+static int usage(void)
+{
+    fputs("usage: headers big|spaces|plain:DTYPE|fp8|mlx4|small FILE\n", stderr);
+    return 4;
+}
+
 int main(int argc, char **argv)
 {
     char *text;
     size_t n;
-    if (argc != 3 || (strcmp(argv[1], "big") != 0 && strcmp(argv[1], "small") != 0)) {
-        fputs("usage: headers big|small FILE\n", stderr);
-        return 4;
+    if (argc != 3)
+        return usage();
+    struct workload work = {"plain", NULL, add_big};
+    if (strncmp(argv[1], "plain:", 6) == 0)
+        work.dtype = argv[1] + 6;
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        if (strcmp(argv[1], workloads[i].name) == 0)
+            work = workloads[i];
     }
-    header h = {.text = open_memstream(&text, &n)};
+    if (work.dtype == NULL)
+        return usage();
+    header h = {.text = open_memstream(&text, &n), .dtype = work.dtype};
     if (h.text == NULL)
         return 1;
     fputs("{\"__metadata__\":{\"format\":\"pt\"}", h.text);
-    (strcmp(argv[1], "big") == 0 ? add_big : add_small)(&h);
+    work.fill(&h);
     fputc('}', h.text);
     (void)fflush(h.text);
     fprintf(h.text, "%*s", (int)(-n % 8), "");

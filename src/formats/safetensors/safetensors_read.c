@@ -94,17 +94,16 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     if (status != WB_OK)
         return status;
     wb__st_reader reader;
-    memset(&reader, 0, offsetof(wb__st_reader, middles));
+    memset(&reader, 0, offsetof(wb__st_reader, frames));
     reader.context = context;
     reader.cursor = cursor;
     reader.model = model;
     reader.table = &model->table;
     reader.fast = fast;
-    reader.last_middle = reader.next_middle = 0;
-    for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
-        /* A single NUL marks an unused entry. It never matches, as a middle starts with a quote. */
-        reader.middles[i].len = 1;
-        reader.middles[i].text[0] = '\0';
+    for (size_t i = 0; i < WB__ST_FRAMES; i++) {
+        /* A single NUL marks an unused frame. It never matches, as `open` begins with a quote. */
+        reader.frames[i].open.len = 1;
+        reader.frames[i].open.text[0] = '\0';
     }
     wb__key_set_start(&reader.fields, &context->allocator);
     status = read_with(&reader);

@@ -16,7 +16,8 @@
  *
  * safetensors_read.c reads the header length and controls the steps. safetensors_decode.c parses
  * any valid header with the JSON parser. fast.h parses only members in the notation of common
- * writers and leaves all others to safetensors_decode.c, so that errors are reported in one place.
+ * writers, which safetensors_frame.c learns, and leaves all others to safetensors_decode.c, so that
+ * errors are reported in one place.
  * safetensors_layout.c verifies that the tensors cover the data without gap or overlap.
  */
 #ifndef WB_FORMATS_SAFETENSORS_SAFETENSORS_READER_H
@@ -34,26 +35,44 @@
 #define WB__ST_ENTRY_MIN (sizeof "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}")
 #define WB__ST_ENTRY_MIN_COMPATIBLE (sizeof "\"\":[\"U8\",[],[0,0]]")
 
-/*
- * A middle is the text between a name and the first data offset. It is identical for all tensors
- * with the same dtype and shape.
- */
-#define WB__ST_MIDDLE_MAX 128
+#define WB__ST_TEXT_MAX 192
+#define WB__ST_BETWEEN_MAX 64
 
-typedef struct wb__st_middle {
-    /* for example ":{"dtype":"F32","shape":[2,3],"data_offsets":[ */
-    uint8_t text[WB__ST_MIDDLE_MAX];
+/* A part of a frame. Zeros follow up to a multiple of 64 bytes, for the vector code. */
+typedef struct wb__st_text {
+    uint8_t text[WB__ST_TEXT_MAX];
+    uint64_t first;      /* the first 8 bytes as a little-endian number */
+    uint64_t first_mask; /* … and the mask of the bits that belong to the text */
     uint32_t len;
+} wb__st_text;
+
+/*
+ * A frame is the text of a member around its name and its two offsets. It is identical for all
+ * tensors that have the same dtype and shape and were written by the same program:
+ *
+ *     "name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}
+ *          `------------------- open -------------------'  |   `- close
+ *                                                       between
+ *     "name":{"data_offsets":[0,24],"dtype":"F32","shape":[2,3]}
+ *          `------ open ------'  |   `--------- close ---------'
+ *                             between
+ */
+typedef struct wb__st_frame {
+    wb__st_text open;
+    wb__st_text between;
+    wb__st_text close;
+    uint32_t number; /* index in wb__st_reader.frames */
     uint32_t kind;
     uint64_t bytes; /* size of a tensor of this kind, in bytes */
-} wb__st_middle;
+} wb__st_frame;
 
-#define WB__ST_MIDDLES 8
+#define WB__ST_FRAMES 16
+#define WB__ST_HISTORIES 256
 
 typedef struct wb__st_reader wb__st_reader;
 
 /* With fewer available bytes, the fast parsers leave the rest to safetensors_decode.c. */
-#define WB__ST_FAST_MARGIN 512
+#define WB__ST_FAST_MARGIN 1024
 
 /*
  * Parses members and appends their tensors. p is the opening quote of the first member's key.
@@ -78,10 +97,13 @@ struct wb__st_reader {
     uint64_t expected; /* end of the previous tensor */
     bool irregular;    /* a tensor does not start at `expected`, or its kind has a fault */
 
-    wb__st_fast *fast; /* NULL: none */
-    wb__st_middle middles[WB__ST_MIDDLES];
-    unsigned last_middle; /* index of the middle that matched last */
-    unsigned next_middle; /* index of the middle to replace next */
+    wb__st_fast *fast;   /* NULL: none */
+    unsigned next_frame; /* index of the frame to replace next */
+    /* A hash of the frames of the last four members, and for each hash the frame that followed the
+     * last time. Most headers repeat the same sequence. */
+    unsigned history;
+    uint8_t follower[WB__ST_HISTORIES];
+    wb__st_frame frames[WB__ST_FRAMES];
 };
 
 /*
@@ -98,6 +120,18 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
  * contradicts its shape is stored with a fault in its kind, and reported by wb__st_verify_layout.
  */
 wb_status wb__st_decode(wb__st_reader *reader);
+
+/*
+ * Finds the frame of a member in the cache, or adds it; p is the closing quote of its name. Makes
+ * it the follower of the last frames. Returns false if the fast parsers do not handle the
+ * notation, or the shape has no valid size.
+ */
+bool wb__st_find_frame(wb__st_reader *reader, const uint8_t *p, const uint8_t *end);
+
+static inline bool wb__st_is_space(int c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
 
 /* Checks the positions of the tensors relative to each other and to the file. */
 wb_status wb__st_verify_layout(wb__st_reader *reader);

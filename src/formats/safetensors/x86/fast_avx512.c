@@ -12,10 +12,10 @@ FAST_FUNCTION static inline __m512i load_512(const void *p)
     return _mm512_loadu_si512(p);
 }
 
-/* Returns a mask with the lowest n bits set, for n up to 64. */
+/* Returns a mask with the lowest n bits set, or all 64; n is below 256. */
 FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
 {
-    return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+    return _bzhi_u64(~UINT64_C(0), n);
 }
 
 FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
@@ -31,10 +31,14 @@ FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
 
 FAST_FUNCTION static inline bool same_text(const uint8_t *p, const uint8_t *text, uint32_t len)
 {
-    if (_mm512_mask_cmpneq_epi8_mask(first_bytes(len), load_512(p), load_512(text)) != 0)
-        return false;
-    return len <= 64 || _mm512_mask_cmpneq_epi8_mask(first_bytes(len - 64), load_512(p + 64),
-                                                     load_512(text + 64)) == 0;
+    while (_mm512_mask_cmpneq_epi8_mask(first_bytes(len), load_512(p), load_512(text)) == 0) {
+        if (len <= 64)
+            return true;
+        p += 64;
+        text += 64;
+        len -= 64;
+    }
+    return false;
 }
 
 FAST_FUNCTION static inline void copy_name(char *to, const uint8_t *name, unsigned len)

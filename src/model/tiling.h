@@ -1,0 +1,16 @@
+/* model/tiling.h: fast check that the tensors of a file cover its data without gap and overlap. */
+#ifndef WB_MODEL_TILING_H
+#define WB_MODEL_TILING_H
+
+#include "model/catalog.h"
+
+/*
+ * Returns true if the tensors of a file, sorted by offset, cover the data from its beginning to
+ * *data_bytes without gap and overlap, and no tensor has a fault. Returns false if not, if the
+ * check needs keys of more than 64 bits, or if memory runs out; then wb__order_make finds the
+ * reason.
+ */
+bool wb__tiling_check(const wb__table *table, const wb__catalog_file *file,
+                      const wb_allocator *allocator, uint64_t *data_bytes);
+
+#endif
