@@ -16,7 +16,7 @@ const wb__kind *wb__names_kind(const wb__names *names, uint64_t number)
 {
     const wb__packed *packed;
     size_t stored = wb__tensors_stored(names->tensors, number, &packed);
-    return packed != NULL ? &packed->kind : wb__table_kind_of(names->table, stored);
+    return packed != NULL ? &packed->packing->kind : wb__table_kind_of(names->table, stored);
 }
 
 const wb__kind *wb__names_embedding(const wb__names *names)
@@ -172,8 +172,9 @@ static bool are_alike(const wb__names *names, uint32_t a, uint32_t b)
     const wb__kind *y = wb__names_kind(names, b);
     const wb__packed *p = packed_of(names, a);
     const wb__packed *q = packed_of(names, b);
-    if ((p == NULL) != (q == NULL) ||
-        (p != NULL && (p->scheme != q->scheme || p->bits != q->bits || p->group != q->group)))
+    if ((p == NULL) != (q == NULL) || (p != NULL && (p->packing->scheme != q->packing->scheme ||
+                                                     p->packing->bits != q->packing->bits ||
+                                                     p->packing->group != q->packing->group)))
         return false;
     return x == y || (x->dtype == y->dtype && x->rank == y->rank && x->bytes == y->bytes &&
                       memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0);

@@ -303,7 +303,8 @@ static void derive_packing(const maker *m)
         size_t stored = wb__tensors_stored(m->names->tensors, i, &packed);
         const wb__kind *kind = wb__table_kind_of(m->names->table, stored);
         if (packed != NULL)
-            count_packing(counts, n, packed->bits, packed->group, packed->kind.elements);
+            count_packing(counts, n, packed->packing->bits, packed->packing->group,
+                          packed->packing->kind.elements);
         else if (kind->dtype->block_size > 1)
             count_packing(counts, n, kind->dtype->block_bits / kind->dtype->block_size,
                           kind->dtype->block_size, kind->elements);

@@ -133,6 +133,8 @@ static bool index_modules(wb__quantization *quantization)
     for (wb__node key = wb__tree_first_key(config, quantization->object); key != WB__NO_NODE;
          key = wb__tree_next(config, quantization->object, key + 1))
         modules += names_module(config, key + 1);
+    if (modules == 0)
+        return true;
     /*
      * At most three quarters of the slots are used, so an entry needs less than 8/3 slots or 22
      * bytes. The shortest entry in the file, `"":{},`, has 6 bytes.

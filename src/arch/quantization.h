@@ -38,6 +38,12 @@ bool wb__quantization_read(wb__quantization *quantization, const wb__tree *confi
                            const wb_allocator *allocator);
 void wb__quantization_free(wb__quantization *quantization);
 
+/* Returns true if modules have entries of their own; otherwise the hint is the same for all. */
+static inline bool wb__quantization_names(const wb__quantization *quantization)
+{
+    return quantization->slots != NULL;
+}
+
 /* Returns the packing hint for a module (the tensor name without ".weight"). */
 wb__packing_hint wb__quantization_of(const wb__quantization *quantization, wb__str module);
 

@@ -25,7 +25,8 @@ static bool same_encoding(const wb_diff *diff, const wb__comparable *a, const wb
                              &q);
     if (p == NULL || q == NULL)
         return p == q && a->kind->dtype == b->kind->dtype;
-    return p->scheme == q->scheme && p->bits == q->bits && p->group == q->group;
+    return p->packing->scheme == q->packing->scheme && p->packing->bits == q->packing->bits &&
+           p->packing->group == q->packing->group;
 }
 
 static int compare_names(wb__str a, wb__str b)

@@ -7,14 +7,14 @@ static int32_t effective_dtype(const wb__packed *packed)
 {
     static const int32_t affine[] = {
         [1] = 97, [2] = 98, [3] = 99, [4] = 100, [5] = 103, [6] = 102, [8] = 101};
-    switch (packed->scheme) {
+    switch (packed->packing->scheme) {
     case WB__SCHEME_AFFINE:
     case WB__SCHEME_INT4:
-    case WB__SCHEME_INT8: return affine[packed->bits];
+    case WB__SCHEME_INT8: return affine[packed->packing->bits];
     case WB__SCHEME_MXFP4: return 104;
     case WB__SCHEME_MXFP8: return 105;
     case WB__SCHEME_NVFP4: return 106;
-    default: return packed->kind.dtype->id;
+    default: return packed->packing->kind.dtype->id;
     }
 }
 
@@ -22,12 +22,12 @@ static int32_t effective_dtype(const wb__packed *packed)
  * counts. */
 static void describe_packed(const wb__packed *packed, bool counts_parts, wb_encoding *out)
 {
-    if (packed->scheme != WB__SCHEME_PLAIN)
-        out->type = wb__scheme_name(packed->scheme);
-    out->bits = packed->bits;
-    out->group_size = packed->group;
+    if (packed->packing->scheme != WB__SCHEME_PLAIN)
+        out->type = wb__scheme_name(packed->packing->scheme);
+    out->bits = packed->packing->bits;
+    out->group_size = packed->packing->group;
     out->dtype = effective_dtype(packed);
-    out->global = (uint32_t)packed->global;
+    out->global = (uint32_t)packed->packing->global;
     for (int part = WB__PART_SCALES; part < WB__PARTS && counts_parts; part++)
         out->parts += packed->parts[part] != WB__NO_TENSOR;
 }

@@ -55,8 +55,8 @@ typedef enum wb__global {
     WB__GLOBAL_DIVISOR  /* its reciprocal multiplies the group scale (compressed-tensors) */
 } wb__global;
 
-typedef struct wb__packed {
-    uint32_t parts[WB__PARTS]; /* indices of stored tensors; WB__NO_TENSOR for absent parts */
+/* The packing of tensors whose parts have equal shapes and dtypes. */
+typedef struct wb__packing {
     /* the joined tensor: logical shape and elements, total bytes of all parts */
     wb__kind kind;
     wb__scheme scheme; /* PLAIN: blocks of kind.dtype with a per-tensor scale */
@@ -65,6 +65,11 @@ typedef struct wb__packed {
     uint32_t group;   /* number of elements along the last dimension that share a scale */
     uint32_t rows;    /* fp8_block: number of rows that share a scale */
     bool plain_zeros; /* gptq: zero points are stored unchanged, not minus one */
+} wb__packing;
+
+typedef struct wb__packed {
+    uint32_t parts[WB__PARTS]; /* indices of stored tensors; WB__NO_TENSOR for absent parts */
+    const wb__packing *packing;
 } wb__packed;
 
 /* Packing of a tensor according to config files; 0 for unspecified fields. */
@@ -79,6 +84,8 @@ typedef struct wb__packing_hint {
 
 typedef struct wb__packing_hints {
     void *ctx;
+    /* The hint for every module, if `of` is NULL. May be NULL. */
+    const wb__packing_hint *all;
     /* Returns the hint for a module (the tensor name without ".weight") in a file. May be NULL. */
     wb__packing_hint (*of)(void *ctx, wb__str module, size_t file);
     /* Returns 1 if a layer of the model may have `inputs` inputs, otherwise 0. Returns 0 if the
@@ -94,17 +101,20 @@ typedef struct wb__packing_hints {
 typedef struct wb__tensors {
     const wb_allocator *allocator;
     size_t count;
-    /* index of the stored tensor of each number; NULL if numbers and indices are identical */
-    uint32_t *stored;
-    uint32_t
-        /* number of each stored tensor; count + n for companion n; NULL if `stored` is NULL */
-        *seen_as;
+    size_t stored_count;
     wb__packed *packed; /* sorted by the index of their values */
     size_t packed_count;
     size_t packed_capacity;
-    size_t stored_count;
-    wb__arena shapes;
+    /* The following three are NULL if numbers and indices are identical. */
+    uint32_t *stored;  /* index of the stored tensor of each number */
+    uint32_t *seen_as; /* number of each stored tensor; count + n for companion n */
+    uint8_t *roles;    /* role of each stored tensor (wb__role) */
+    void *block;       /* contains the four arrays */
+    size_t block_bytes;
+    wb__arena packings;
 } wb__tensors;
+
+typedef enum wb__role { WB__ROLE_NONE, WB__ROLE_VALUES, WB__ROLE_COMPANION } wb__role;
 
 void wb__tensors_init(wb__tensors *tensors, const wb_allocator *allocator);
 void wb__tensors_free(wb__tensors *tensors);
@@ -137,12 +147,14 @@ uint64_t wb__tensors_number(const wb__tensors *tensors, size_t stored);
 /* ---- packing.c: derives bits and group size from shapes and hints ---- */
 
 /*
- * Derives scheme, bits, group, global and kind (except kind.shape) of a packed tensor with known
- * parts. Writes its shape to `shape`, which must have space for the rank of the values and at least
- * 2 dimensions. Returns false if the shapes do not fit together, and sets *doubt to the reason.
- * Otherwise sets *doubt to a description of an uncertainty, or to NULL.
+ * Derives kind (except kind.shape), scheme, bits, group, rows and plain_zeros of a packed tensor
+ * from its parts. Writes its shape to `shape`, which must have space for the rank of the values and
+ * at least 2 dimensions. Sets a part that the packing does not use to WB__NO_TENSOR. Returns false
+ * if the shapes do not fit together, and sets *doubt to the reason. Otherwise sets *doubt to a
+ * description of an uncertainty, or to NULL.
  */
-bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
-                       const wb__packing_hints *hints, uint64_t *shape, const char **doubt);
+bool wb__packing_solve(const wb__table *table, uint32_t parts[WB__PARTS],
+                       const wb__packing_hint *hint, const wb__packing_hints *hints,
+                       wb__packing *packing, uint64_t *shape, const char **doubt);
 
 #endif

@@ -24,17 +24,26 @@ typedef struct affine_choice {
 static const uint32_t affine_bits[] = {4, 8, 6, 5, 3, 2, 1}; /* the usual widths first */
 static const uint32_t affine_groups[] = {64, 32, 128};
 
+typedef struct problem {
+    const wb__table *table;
+    uint32_t *parts;
+    const wb__packing_hint *hint;
+    const wb__packing_hints *hints;
+    wb__packing *packing; /* the solution */
+    uint64_t *shape;      /* … and its shape */
+    const char **doubt;
+} problem;
+
 /* Returns the kind of a part that always exists (values or scales). */
-static const wb__kind *part_of(const wb__table *table, const wb__packed *packed, wb__part part)
+static const wb__kind *part_of(const problem *p, wb__part part)
 {
-    return wb__table_kind_of(table, packed->parts[part]);
+    return wb__table_kind_of(p->table, p->parts[part]);
 }
 
 /* Returns the kind of an optional part; NULL if it does not exist. */
-static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed, wb__part part)
+static const wb__kind *kind_of(const problem *p, wb__part part)
 {
-    return packed->parts[part] == WB__NO_TENSOR ? NULL
-                                                : wb__table_kind_of(table, packed->parts[part]);
+    return p->parts[part] == WB__NO_TENSOR ? NULL : part_of(p, part);
 }
 
 /* Returns the last dimension; the rank must be at least 1. */
@@ -60,20 +69,19 @@ static bool is_plain_float(const wb__kind *kind)
 }
 
 /* Sums the bytes of all parts and counts the elements of the shape. */
-static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *shape,
-                    uint32_t rank)
+static bool measure(const problem *p, uint32_t rank)
 {
-    wb__kind *kind = &packed->kind;
-    kind->dtype = part_of(table, packed, WB__PART_VALUES)->dtype;
+    wb__kind *kind = &p->packing->kind;
+    kind->dtype = part_of(p, WB__PART_VALUES)->dtype;
     kind->rank = rank;
     kind->elements = 1;
     kind->bytes = 0;
     for (uint32_t i = 0; i < rank; i++) {
-        if (!wb__mul(kind->elements, shape[i], &kind->elements))
+        if (!wb__mul(kind->elements, p->shape[i], &kind->elements))
             return false;
     }
     for (int part = 0; part < WB__PARTS; part++) {
-        const wb__kind *of = kind_of(table, packed, (wb__part)part);
+        const wb__kind *of = kind_of(p, (wb__part)part);
         if (of != NULL && !wb__add(kind->bytes, of->bytes, &kind->bytes))
             return false;
     }
@@ -81,26 +89,26 @@ static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *
 }
 
 /* Sets `shape` to the shape of the values with `inputs` as last dimension. */
-static bool widen(const wb__table *table, wb__packed *packed, uint64_t inputs, uint64_t *shape)
+static bool widen(const problem *p, uint64_t inputs)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    memcpy(shape, values->shape, values->rank * sizeof *shape);
-    shape[values->rank - 1] = inputs;
-    return measure(table, packed, shape, values->rank);
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    memcpy(p->shape, values->shape, values->rank * sizeof *p->shape);
+    p->shape[values->rank - 1] = inputs;
+    return measure(p, values->rank);
 }
 
 /* ---- U32 words with separate scales: MLX and Ollama ---- */
 
-static bool solve_float(wb__packed *packed, uint64_t bits_per_scale)
+static bool solve_float(const problem *p, uint64_t bits_per_scale)
 {
     static const wb__scheme schemes[] = {WB__SCHEME_NVFP4, WB__SCHEME_MXFP4, WB__SCHEME_MXFP8};
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         uint32_t bits = wb__scheme_bits(schemes[i]);
         uint32_t group = wb__scheme_group(schemes[i]);
         if ((uint64_t)bits * group == bits_per_scale) {
-            packed->scheme = schemes[i];
-            packed->bits = bits;
-            packed->group = group;
+            p->packing->scheme = schemes[i];
+            p->packing->bits = bits;
+            p->packing->group = group;
             return true;
         }
     }
@@ -160,10 +168,11 @@ static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint6
     return ways;
 }
 
-static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
-                         const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
+static bool solve_affine(const problem *p, uint64_t bits_per_scale, uint64_t per_row,
                          const char **doubt)
 {
+    const wb__packing_hint *hint = p->hint;
+    const wb__packing_hints *hints = p->hints;
     affine_choice choice = {0, 0};
     affine_choice known = {0, 0};
     bool hinted = take_hint(hint, bits_per_scale, &choice);
@@ -183,65 +192,64 @@ static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
             }
         }
     }
-    packed->bits = choice.bits;
-    packed->group = choice.group;
-    packed->scheme = WB__SCHEME_AFFINE;
+    p->packing->bits = choice.bits;
+    p->packing->group = choice.group;
+    p->packing->scheme = WB__SCHEME_AFFINE;
     if (hint->scheme == WB__SCHEME_INT4 || hint->scheme == WB__SCHEME_INT8)
-        packed->scheme = choice.bits == 4   ? WB__SCHEME_INT4
-                         : choice.bits == 8 ? WB__SCHEME_INT8
-                                            : WB__SCHEME_AFFINE;
+        p->packing->scheme = choice.bits == 4   ? WB__SCHEME_INT4
+                             : choice.bits == 8 ? WB__SCHEME_INT8
+                                                : WB__SCHEME_AFFINE;
     return true;
 }
 
-static bool solve_words(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
-                        const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
+static bool solve_words(const problem *p)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
-    const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    const wb__kind *scales = part_of(p, WB__PART_SCALES);
+    const wb__kind *biases = kind_of(p, WB__PART_BIASES);
     uint64_t per_row, bits; /* packed bits in a row, and packed bits per scale */
-    *doubt = WB__MSG_MODEL_PACKING_SCALES;
+    *p->doubt = WB__MSG_MODEL_PACKING_SCALES;
     if (!same_rows(values, scales) || last_of(scales) == 0 ||
         !wb__mul(last_of(values), 32, &per_row) || per_row % last_of(scales) != 0)
         return false;
     bits = per_row / last_of(scales);
     if (scales->dtype->id == WB_DTYPE_U8) {
-        if (!solve_float(packed, bits))
+        if (!solve_float(p, bits))
             return false;
-        packed->parts[WB__PART_BIASES] =
+        p->parts[WB__PART_BIASES] =
             /* float schemes have no biases; the tensor of that name is independent */
             WB__NO_TENSOR;
-        *doubt = NULL;
+        *p->doubt = NULL;
     } else {
         if (!is_plain_float(scales))
             return false;
         if (biases == NULL || !same_rows(values, biases) || last_of(biases) != last_of(scales) ||
             !is_plain_float(biases)) {
-            *doubt = WB__MSG_MODEL_PACKING_BIASES;
+            *p->doubt = WB__MSG_MODEL_PACKING_BIASES;
             return false;
         }
         const char *uncertain = NULL;
-        if (!solve_affine(packed, hint, hints, bits, per_row, &uncertain))
+        if (!solve_affine(p, bits, per_row, &uncertain))
             return false;
-        *doubt = uncertain;
+        *p->doubt = uncertain;
     }
     /* The row has per_row / bits inputs. */
-    return widen(table, packed, per_row / packed->bits, shape);
+    return widen(p, per_row / p->packing->bits);
 }
 
 /* ---- bytes with separate scales ---- */
 
-static bool solve_nvfp4(const wb__table *table, wb__packed *packed, uint64_t *shape)
+static bool solve_nvfp4(const problem *p)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    const wb__kind *scales = part_of(p, WB__PART_SCALES);
     uint64_t inputs;
-    packed->scheme = WB__SCHEME_NVFP4;
-    packed->bits = 4;
-    packed->group = 16;
+    p->packing->scheme = WB__SCHEME_NVFP4;
+    p->packing->bits = 4;
+    p->packing->group = 16;
     return same_rows(values, scales) && scales->dtype->id == WB_DTYPE_F8_E4M3 &&
            wb__mul(last_of(values), 2, &inputs) && inputs % 16 == 0 &&
-           last_of(scales) == inputs / 16 && widen(table, packed, inputs, shape);
+           last_of(scales) == inputs / 16 && widen(p, inputs);
 }
 
 static bool has_blocks(const wb__kind *values, const wb__kind *scales, uint32_t rows,
@@ -256,36 +264,36 @@ static bool has_blocks(const wb__kind *values, const wb__kind *scales, uint32_t 
     return true;
 }
 
-static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
-                            const wb__packing_hint *hint, uint64_t *shape, const char **doubt)
+static bool solve_fp8_block(const problem *p)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
+    const wb__packing_hint *hint = p->hint;
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    const wb__kind *scales = part_of(p, WB__PART_SCALES);
     bool said = hint->scheme == WB__SCHEME_FP8_BLOCK && hint->rows != 0 && hint->group != 0;
-    packed->scheme = WB__SCHEME_FP8_BLOCK;
-    packed->bits = 8;
-    packed->rows = said ? hint->rows : 128;
-    packed->group = said ? hint->group : 128;
+    p->packing->scheme = WB__SCHEME_FP8_BLOCK;
+    p->packing->bits = 8;
+    p->packing->rows = said ? hint->rows : 128;
+    p->packing->group = said ? hint->group : 128;
     if (values->rank < 2 || scales->rank != values->rank || !is_plain_float(scales))
         return false;
-    if (!has_blocks(values, scales, packed->rows, packed->group)) {
+    if (!has_blocks(values, scales, p->packing->rows, p->packing->group)) {
         if (!said || !has_blocks(values, scales, 128, 128))
             return false;
-        packed->rows = packed->group = 128;
-        *doubt = WB__MSG_MODEL_PACKING_BLOCKS;
+        p->packing->rows = p->packing->group = 128;
+        *p->doubt = WB__MSG_MODEL_PACKING_BLOCKS;
     }
-    return widen(table, packed, last_of(values), shape);
+    return widen(p, last_of(values));
 }
 
 /* ---- ggml blocks, which contain their scales ---- */
 
-static bool solve_blocks(const wb__table *table, wb__packed *packed, uint64_t *shape)
+static bool solve_blocks(const problem *p)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    packed->scheme = WB__SCHEME_PLAIN;
-    packed->bits = values->dtype->block_bits / values->dtype->block_size;
-    packed->group = values->dtype->block_size;
-    return widen(table, packed, last_of(values), shape);
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    p->packing->scheme = WB__SCHEME_PLAIN;
+    p->packing->bits = values->dtype->block_bits / values->dtype->block_size;
+    p->packing->group = values->dtype->block_size;
+    return widen(p, last_of(values));
 }
 
 /* ---- AWQ and GPTQ ---- */
@@ -300,13 +308,13 @@ static bool is_words(const wb__kind *kind)
     return kind->dtype->id == WB_DTYPE_I32 || kind->dtype->id == WB_DTYPE_U32;
 }
 
-static bool solve_words_across(const wb__table *table, wb__packed *packed,
-                               const wb__packing_hint *hint, uint64_t *shape)
+static bool solve_words_across(const problem *p)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
-    const wb__kind *zeros = kind_of(table, packed, WB__PART_BIASES);
-    const wb__kind *order = kind_of(table, packed, WB__PART_ORDER);
+    const wb__packing_hint *hint = p->hint;
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    const wb__kind *scales = part_of(p, WB__PART_SCALES);
+    const wb__kind *zeros = kind_of(p, WB__PART_BIASES);
+    const wb__kind *order = kind_of(p, WB__PART_ORDER);
     if (values->rank != 2 || !is_words(values) || scales->rank != 2 || scales->shape[0] == 0 ||
         !is_plain_float(scales) || zeros == NULL || zeros->rank != 2 || !is_words(zeros) ||
         zeros->shape[0] != scales->shape[0])
@@ -316,16 +324,16 @@ static bool solve_words_across(const wb__table *table, wb__packed *packed,
     uint64_t inputs, packed_outputs, packed_zeros;
     if (bits != 2 && bits != 4 && bits != 8)
         return false;
-    packed->bits = bits;
+    p->packing->bits = bits;
     if (!wb__mul(values->shape[1], 32 / bits, &packed_outputs) ||
         !wb__mul(zeros->shape[1], 32 / bits, &packed_zeros) || packed_zeros != outputs)
         return false;
     if (packed_outputs == outputs && hint->scheme != WB__SCHEME_GPTQ) {
-        packed->scheme = WB__SCHEME_AWQ;
+        p->packing->scheme = WB__SCHEME_AWQ;
         inputs = values->shape[0];
     } else if (values->shape[1] == outputs) {
-        packed->scheme = WB__SCHEME_GPTQ;
-        packed->plain_zeros = hint->plain_zeros;
+        p->packing->scheme = WB__SCHEME_GPTQ;
+        p->packing->plain_zeros = hint->plain_zeros;
         if (!wb__mul(values->shape[0], 32 / bits, &inputs))
             return false;
     } else {
@@ -335,17 +343,20 @@ static bool solve_words_across(const wb__table *table, wb__packed *packed,
         return false;
     if (inputs % scales->shape[0] != 0 || inputs / scales->shape[0] > UINT32_MAX)
         return false;
-    packed->group = (uint32_t)(inputs / scales->shape[0]);
-    shape[0] = outputs;
-    shape[1] = inputs;
-    return measure(table, packed, shape, 2);
+    p->packing->group = (uint32_t)(inputs / scales->shape[0]);
+    p->shape[0] = outputs;
+    p->shape[1] = inputs;
+    return measure(p, 2);
 }
 
-bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
-                       const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
+bool wb__packing_solve(const wb__table *table, uint32_t parts[WB__PARTS],
+                       const wb__packing_hint *hint, const wb__packing_hints *hints,
+                       wb__packing *packing, uint64_t *shape, const char **doubt)
 {
-    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
-    const wb__kind *global = kind_of(table, packed, WB__PART_GLOBAL_SCALE);
+    const problem asked = {table, parts, hint, hints, packing, shape, doubt};
+    const problem *p = &asked;
+    const wb__kind *values = part_of(p, WB__PART_VALUES);
+    const wb__kind *global = kind_of(p, WB__PART_GLOBAL_SCALE);
     *doubt = NULL;
     bool fits = values->rank >= 1;
     if (fits && global != NULL) /* one scale for the tensor, or one per expert */
@@ -355,11 +366,11 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
                  global->shape[0] == global->elements));
     if (fits) {
         switch (values->dtype->id) {
-        case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);
-        case WB_DTYPE_U8: fits = solve_nvfp4(table, packed, shape); break;
-        case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(table, packed, hint, shape, doubt); break;
-        case WB_DTYPE_NVFP4: fits = solve_blocks(table, packed, shape); break;
-        default: fits = solve_words_across(table, packed, hint, shape); break;
+        case WB_DTYPE_U32: return solve_words(p);
+        case WB_DTYPE_U8: fits = solve_nvfp4(p); break;
+        case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(p); break;
+        case WB_DTYPE_NVFP4: fits = solve_blocks(p); break;
+        default: fits = solve_words_across(p); break;
         }
     }
     if (!fits)

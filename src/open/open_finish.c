@@ -8,6 +8,7 @@ typedef struct hint_sources {
     wb__packing_hint metadata; /* from __metadata__ */
     const wb__file_hints *files;
     const wb__catalog *catalog;
+    bool names_tensors; /* the metadata may have hints for single tensors */
 } hint_sources;
 
 static wb__str meta_text(const wb__catalog *catalog, const char *key)
@@ -33,13 +34,23 @@ static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
     return wb__quantization_ollama(said[0], said[1]);
 }
 
+static bool has_named_hints(const wb__catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->metas.count; i++) {
+        const wb__meta *meta = wb__list_at(&catalog->metas, i);
+        if (wb__str_ends_with(wb__meta_key(catalog, meta), WB__STR(".quant_type")))
+            return true;
+    }
+    return false;
+}
+
 /* Returns the hint of the most specific source that has one: the metadata of the tensor, the
  * metadata of its file, the metadata of the model, or the config. */
 static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
 {
     hint_sources *sources = ctx;
     wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
-    if (sources->catalog->metas.count > 0)
+    if (sources->names_tensors)
         hint = named_hint(sources->catalog, module);
     if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL && file < sources->files->count)
         hint = sources->files->list[file];
@@ -69,14 +80,20 @@ wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hi
 {
     hint_sources sources;
     const wb__tree *config = model->config_json.has_config ? &model->config_json.config : NULL;
-    const wb__packing_hints hints = {&sources, hint_of, has_size};
+    wb__packing_hints hints = {.ctx = &sources, .has_size = has_size};
     sources.files = files;
     sources.catalog = &model->catalog;
+    sources.names_tensors = has_named_hints(&model->catalog);
     sources.metadata = wb__quantization_ollama(meta_text(&model->catalog, "quant_type"),
                                                meta_text(&model->catalog, "group_size"));
     wb_status status = WB_OK;
     if (!wb__quantization_read(&sources.quantization, config, &context->allocator))
         status = wb__fail_memory(context);
+    wb__packing_hint all = hint_of(&sources, WB__STR(""), 0);
+    if (!sources.names_tensors && files == NULL && !wb__quantization_names(&sources.quantization))
+        hints.all = &all;
+    else
+        hints.of = hint_of;
     if (status == WB_OK)
         status = wb__packed_join(&model->tensors, context, &model->catalog.table, &hints, file_of,
                                  &model->catalog);

@@ -101,6 +101,6 @@ bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subjec
     uint64_t number = subject->view == NULL ? subject->number : subject->view->parts[0];
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
     const wb__storing *storing = wb__catalog_storing_of(&model->catalog, stored);
-    return (packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK) ||
+    return (packed != NULL && packed->packing->scheme >= WB__SCHEME_FP8_BLOCK) ||
            (storing != NULL && (storing->deflated || storing->columns));
 }

@@ -122,7 +122,7 @@ static wb_status run_groups(wb__decoder *decoder, uint64_t first, size_t units, 
             parts.biases_dtype =
                 stored_kind(decoder->model, packed->parts[WB__PART_BIASES])->dtype->id;
         if (decoder->globals != NULL) {
-            parts.global = (wb__mlx_global)packed->global;
+            parts.global = (wb__mlx_global)packed->packing->global;
             parts.global_scale = decoder->globals[global];
         }
         wb__mlx_decode(decoder->features, &decoder->type, &parts, decoder->native, 0, n,
@@ -172,10 +172,11 @@ static wb_status plan_globals(wb__decoder *decoder)
 static size_t plan_groups(wb__decoder *decoder)
 {
     const wb__packed *packed = decoder->packed;
-    decoder->type = (wb__mlx_type){mode_of(packed->scheme), packed->bits, packed->group};
+    decoder->type = (wb__mlx_type){mode_of(packed->packing->scheme), packed->packing->bits,
+                                   packed->packing->group};
     if (wb__mlx_type_check(decoder->context, &decoder->type) != WB_OK)
         return 0;
-    decoder->unit = packed->group;
+    decoder->unit = packed->packing->group;
     decoder->run = run_groups;
     return wb__mlx_group_bytes(&decoder->type) + (size_t)scale_bytes(decoder, WB__PART_SCALES) +
            (size_t)scale_bytes(decoder, WB__PART_BIASES);
@@ -192,7 +193,7 @@ static uint64_t scale_row_bytes(const wb__decoder *decoder)
 static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
     const wb__packed *packed = decoder->packed;
-    const wb__kind *kind = &packed->kind;
+    const wb__kind *kind = &packed->packing->kind;
     const wb__kind *scales = stored_kind(decoder->model, packed->parts[WB__PART_SCALES]);
     uint64_t rows = kind->shape[kind->rank - 2], scale_rows = scales->shape[scales->rank - 2];
     uint64_t columns = kind->shape[kind->rank - 1];
@@ -201,10 +202,10 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
     float *values = (float *)(void *)dst;
     while (units > 0) { /* each pass decodes rows that share a row of block scales */
         uint64_t row = first % rows;
-        uint64_t in_block = packed->rows - row % packed->rows;
+        uint64_t in_block = packed->packing->rows - row % packed->packing->rows;
         uint64_t left = rows - row < in_block ? rows - row : in_block;
         size_t n = left < units ? (size_t)left : units;
-        uint64_t scale_row = first / rows * scale_rows + row / packed->rows;
+        uint64_t scale_row = first / rows * scale_rows + row / packed->packing->rows;
         wb_status status = read_part(decoder, WB__PART_SCALES, scale_row * scale_bytes,
                                      decoder->memory, scale_bytes);
         if (status == WB_OK)
@@ -218,8 +219,8 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
                                 .scales_dtype = scales->dtype->id,
                                 .out = n,
                                 .in = columns,
-                                .block_rows = packed->rows,
-                                .block_columns = packed->group};
+                                .block_rows = packed->packing->rows,
+                                .block_columns = packed->packing->group};
         wb__fp8_block_decode(decoder->features, &tensor, 0, n, values);
         values += n * columns;
         first += n;
@@ -239,13 +240,14 @@ static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t unit
                        .scales = decoder->parts[WB__PART_SCALES],
                        .g_idx = decoder->parts[WB__PART_ORDER],
                        .scales_dtype = scales->dtype->id,
-                       .out = packed->kind.shape[0],
-                       .in = packed->kind.shape[1],
-                       .group = packed->group,
+                       .out = packed->packing->kind.shape[0],
+                       .in = packed->packing->kind.shape[1],
+                       .group = packed->packing->group,
                        .groups = scales->shape[0],
-                       .zero_offset = packed->scheme == WB__SCHEME_GPTQ && !packed->plain_zeros};
+                       .zero_offset = packed->packing->scheme == WB__SCHEME_GPTQ &&
+                                      !packed->packing->plain_zeros};
     float *values = (float *)(void *)dst;
-    if (packed->scheme == WB__SCHEME_AWQ)
+    if (packed->packing->scheme == WB__SCHEME_AWQ)
         wb__awq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
     else
         wb__gptq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
@@ -290,7 +292,7 @@ static wb_status read_whole(wb__decoder *decoder)
 {
     size_t bytes;
     wb_status status;
-    if (!wb__to_size(decoder->packed->kind.bytes, &bytes))
+    if (!wb__to_size(decoder->packed->packing->kind.bytes, &bytes))
         return wb__fail_memory(decoder->context);
     if (has_storing(decoder)) {
         status = take_memory(decoder, bytes);
@@ -312,7 +314,7 @@ static wb_status read_whole(wb__decoder *decoder)
 
 static bool is_blocks(const wb__packed *packed)
 {
-    return packed == NULL || packed->scheme == WB__SCHEME_PLAIN;
+    return packed == NULL || packed->packing->scheme == WB__SCHEME_PLAIN;
 }
 
 static wb_status fail_unsupported(wb__decoder *decoder)
@@ -322,27 +324,27 @@ static wb_status fail_unsupported(wb__decoder *decoder)
                     wb__table_name(&decoder->model->catalog.table, decoder->stored),
                     WB__MSG_READ_DECODE,
                     is_blocks(packed) ? stored_kind(decoder->model, decoder->stored)->dtype->name
-                                      : wb__scheme_name(packed->scheme),
-                    (unsigned long)(packed == NULL ? 0 : packed->bits),
-                    (unsigned long)(packed == NULL ? 0 : packed->group));
+                                      : wb__scheme_name(packed->packing->scheme),
+                    (unsigned long)(packed == NULL ? 0 : packed->packing->bits),
+                    (unsigned long)(packed == NULL ? 0 : packed->packing->group));
 }
 
 static bool is_read_whole(const wb__packed *packed)
 {
-    return packed != NULL &&
-           (packed->scheme == WB__SCHEME_AWQ || packed->scheme == WB__SCHEME_GPTQ);
+    return packed != NULL && (packed->packing->scheme == WB__SCHEME_AWQ ||
+                              packed->packing->scheme == WB__SCHEME_GPTQ);
 }
 
 uint64_t wb__decoder_holds(const wb__packed *packed)
 {
-    return is_read_whole(packed) ? packed->kind.bytes : 0;
+    return is_read_whole(packed) ? packed->packing->kind.bytes : 0;
 }
 
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to)
 {
-    bool rounds_by_itself = packed != NULL && (packed->scheme == WB__SCHEME_MXFP4 ||
-                                               packed->scheme == WB__SCHEME_MXFP8 ||
-                                               packed->scheme == WB__SCHEME_NVFP4);
+    bool rounds_by_itself = packed != NULL && (packed->packing->scheme == WB__SCHEME_MXFP4 ||
+                                               packed->packing->scheme == WB__SCHEME_MXFP8 ||
+                                               packed->packing->scheme == WB__SCHEME_NVFP4);
     if (rounds_by_itself && (to->id == WB_DTYPE_F16 || to->id == WB_DTYPE_BF16))
         return to;
     return wb__dtype_get(WB_DTYPE_F32);
@@ -360,14 +362,15 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
     decoder->native = to->id != WB_DTYPE_F32;
     decoder->to = wb__decoder_gives(packed, to);
     open_parts(decoder);
-    const wb__kind *kind = packed != NULL ? &packed->kind : stored_kind(model, (uint32_t)stored);
+    const wb__kind *kind =
+        packed != NULL ? &packed->packing->kind : stored_kind(model, (uint32_t)stored);
     uint64_t bytes_per_unit = 0, bytes = 0;
     if (is_read_whole(packed)) {
-        if (packed->bits != 4 || kind->shape[0] % 8 != 0)
+        if (packed->packing->bits != 4 || kind->shape[0] % 8 != 0)
             return fail_unsupported(decoder);
         decoder->unit = kind->shape[kind->rank - 1] * 8;
         decoder->run = run_int4_rows;
-    } else if (packed != NULL && packed->scheme == WB__SCHEME_FP8_BLOCK) {
+    } else if (packed != NULL && packed->packing->scheme == WB__SCHEME_FP8_BLOCK) {
         decoder->unit = bytes_per_unit = kind->shape[kind->rank - 1];
         decoder->run = run_fp8_rows;
         bytes = scale_row_bytes(decoder);

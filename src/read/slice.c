@@ -301,7 +301,7 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
     if (found != WB_OK)
         return found;
     const wb__kind *kind =
-        packed != NULL ? &packed->kind : wb__table_kind_of(&model->catalog.table, stored);
+        packed != NULL ? &packed->packing->kind : wb__table_kind_of(&model->catalog.table, stored);
     const wb__dtype *to = dtype >= 0 ? wb__dtype_get(dtype) : kind->dtype;
     if (to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),

@@ -34,7 +34,7 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *caller,
         status = wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &i, &packed);
     if (status != WB_OK)
         return status;
-    const wb__kind *kind = packed != NULL ? &packed->kind : wb__table_kind_of(table, i);
+    const wb__kind *kind = packed != NULL ? &packed->packing->kind : wb__table_kind_of(table, i);
     wb__str name = wb__table_name(table, i);
     if (view != NULL) {
         kind = &view->kind;

@@ -199,8 +199,8 @@ static wb_status take_part(wb__reader *reader, uint64_t part)
     size_t stored = wb__tensors_stored(&reader->model->tensors, number, &reader->packed);
     reader->file = catalog->files[wb__catalog_file_of(catalog, stored)].path;
     reader->context->file = reader->file;
-    reader->kind =
-        reader->packed != NULL ? &reader->packed->kind : wb__table_kind_of(&catalog->table, stored);
+    reader->kind = reader->packed != NULL ? &reader->packed->packing->kind
+                                          : wb__table_kind_of(&catalog->table, stored);
     reader->per_element = reader->kind->dtype->kind == WB__CLASS_COMPLEX ? 2 : 1;
     reader->part_floats = reader->kind->elements * reader->per_element;
     reader->widen = NULL;

@@ -65,13 +65,14 @@ static void solve(const row *r)
     wb__catalog_init(&model, &wb__default_allocator, 0);
     assert_int_equal(wb__catalog_begin_file(&model, &context, "x", "test", 0), WB_OK);
     assert_int_equal(wb__table_reserve(&model.table, &context, 100, WB__PARTS), WB_OK);
-    wb__packed packed = {.kind = {0}};
+    wb__packing packed = {.kind = {0}};
+    uint32_t parts[WB__PARTS];
     for (int i = 0; i < WB__PARTS; i++)
-        add_part(&model, &r->parts[i], &packed.parts[i]);
+        add_part(&model, &r->parts[i], &parts[i]);
     uint64_t known = r->known, shape[MAX_RANK] = {0};
     wb__packing_hints hints = {.ctx = &known, .has_size = known == 0 ? NULL : has_size};
     const char *doubt;
-    bool fits = wb__packing_solve(&model.table, &packed, &r->hint, &hints, shape, &doubt);
+    bool fits = wb__packing_solve(&model.table, parts, &r->hint, &hints, &packed, shape, &doubt);
     if (fits != (r->scheme != WB__SCHEME_PLAIN))
         fail_msg("%s: %s\n", r->what, fits ? "fits" : doubt);
     if (!fits)

@@ -20,7 +20,7 @@ static wb__global global_of(const wb_conversion *conversion, uint64_t number)
 {
     const wb__packed *packed;
     (void)wb__tensors_stored(&conversion->model->tensors, number, &packed);
-    return packed == NULL ? WB__GLOBAL_NONE : packed->global;
+    return packed == NULL ? WB__GLOBAL_NONE : packed->packing->global;
 }
 
 /* For each target that has global scales: whether the suffix replaces ".weight" (`in_place`) or is

@@ -17,10 +17,11 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
     if (packed == NULL)
         return spec;
     wb__mlx_type type;
-    *global = packed->global;
-    if (packed->scheme == WB__SCHEME_PLAIN)
+    *global = packed->packing->global;
+    if (packed->packing->scheme == WB__SCHEME_PLAIN)
         return spec;
-    spec = (wb__encoding_spec){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
+    spec = (wb__encoding_spec){packed->packing->scheme, WB_DTYPE_F16, packed->packing->bits,
+                               packed->packing->group};
     if (spec.scheme == WB__SCHEME_INT4 || spec.scheme == WB__SCHEME_INT8)
         spec.scheme = WB__SCHEME_AFFINE;
     if (!wb__encoding_spec_mlx(&spec, &type)) {
