@@ -215,9 +215,10 @@ static int check_options(const arguments *args)
 static int check_operands(const arguments *args)
 {
     const command_row *row = &command_table[args->command];
-    if (args->count >= row->fewest && args->count <= row->most)
+    unsigned fewest = args->given[OPTION_DISCARD] ? 1 : row->fewest;
+    if (args->count >= fewest && args->count <= row->most)
         return 0;
-    if (args->count < row->fewest)
+    if (args->count < fewest)
         return report_usage(MSG_OPERAND_MISSING, row->name, row->operands);
     text extra = {0};
     text_add_shown(&extra, args->operands[row->most], strlen(args->operands[row->most]));

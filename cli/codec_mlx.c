@@ -117,7 +117,7 @@ static int encode_rows(codec_job *job, const wb_mlx_sizes *row)
         code = status == WB_OK ? codec_write(job, weight, n * (size_t)row->weight_bytes)
                                : codec_fail(job, job->label, status);
         at += n;
-        progress_show(job->label, at, job->rows);
+        progress_show(job->label, at * (uint64_t)value_bytes, job->rows * (uint64_t)value_bytes);
     }
     if (code == 0)
         code = codec_write(job, scales, (size_t)(job->rows * row->scales_bytes));
@@ -231,7 +231,7 @@ static int decode_rows(codec_job *job, const wb_model *model, stored parts[3],
         code = status == WB_OK ? codec_write(job, values, n * value_bytes)
                                : codec_fail(job, job->label, status);
         at += n;
-        progress_show(job->label, at, job->rows);
+        progress_show(job->label, at * (uint64_t)value_bytes, job->rows * (uint64_t)value_bytes);
     }
     for (int i = 0; i < 3; i++)
         free(parts[i].bytes);

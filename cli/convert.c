@@ -93,7 +93,7 @@ static int read_options(convert_job *job)
         if (code != 0)
             return code;
     }
-    options->flags = (args->given[OPTION_FORCE] ? WB_WRITE_FORCE : 0) |
+    options->flags = (job->replaces ? WB_WRITE_FORCE : 0) |
                      (args->given[OPTION_ALIGN_TENSORS] ? WB_WRITE_ALIGN_TENSORS : 0) |
                      (job->out_is_folder ? WB_WRITE_FOLDER : 0);
     return 0;
@@ -213,6 +213,10 @@ int convert_fail(const convert_job *job, wb_status status, const wb_error *error
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
+    if (replace_agreed(job, error)) {
+        *job->agreed = true;
+        return EXIT_USAGE;
+    }
     if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(error->file[0] != '\0' ? error->file : job->in, error);
@@ -226,6 +230,11 @@ static void add_file(text *line, const wb_file *file)
     text_add_size(line, file->bytes);
     text_addf(line, ", %llu %s\n", (unsigned long long)file->tensors,
               file->tensors == 1 ? "tensor" : "tensors");
+}
+
+static const char *next_replaced(const void *writer, uint64_t index)
+{
+    return wb_writer_replaces(writer, index);
 }
 
 void convert_answer(const convert_job *job, const wb_writer *writer)
@@ -263,10 +272,12 @@ void convert_answer(const convert_job *job, const wb_writer *writer)
     if (as_json) {
         wb_json_end(&json, ']');
         json_number(&json, "bytes", bytes);
+        json_replaced(&json, next_replaced, writer);
         wb_json_end(&json, '}');
         out_json_end(&json);
     } else {
         out_text(out_stdout(), &line);
+        print_replaced(next_replaced, writer);
     }
     text_free(&line);
 }
@@ -353,13 +364,33 @@ static int convert(convert_job *job)
     return is_copy(job) ? reshard(job) : recast(job);
 }
 
-/* Returns the format implied by the file name of the output, or NULL if there is none. */
-static const char *format_of(const char *path)
+const char *convert_format(const arguments *args, const char *path)
 {
-    return ends_with(path, ".gguf")          ? "gguf"
+    const char *to = args->value[OPTION_TO];
+    return to != NULL                        ? to
+           : ends_with(path, ".gguf")        ? "gguf"
            : ends_with(path, ".safetensors") ? "safetensors"
            : ends_with(path, ".npz")         ? "npz"
                                              : NULL;
+}
+
+wb_target convert_target(const char *to)
+{
+    return strcmp(to, "gguf") == 0     ? WB_TARGET_GGUF
+           : strcmp(to, "mlx") == 0    ? WB_TARGET_MLX
+           : strcmp(to, "ollama") == 0 ? WB_TARGET_OLLAMA
+           : strcmp(to, "npz") == 0    ? WB_TARGET_NPZ
+                                       : WB_TARGET_SAFETENSORS;
+}
+
+/* wb convert --discard takes the output alone, or the operands of the interrupted command. */
+static int discard(const arguments *args)
+{
+    convert_job job = {.args = args, .out = args->operands[args->count - 1]};
+    job.to = convert_format(args, job.out);
+    if (job.to == NULL)
+        job.to = "safetensors"; /* the partial result of every folder has the same name */
+    return partial_discard(&job);
 }
 
 int command_convert(const arguments *args)
@@ -368,13 +399,15 @@ int command_convert(const arguments *args)
     wb_limits limits;
     wb_error error;
     wb_model *model;
-    convert_job job = {.args = args, .in = args->operands[0], .out = args->operands[1]};
+    bool agreed = false;
+    convert_job job = {
+        .args = args, .in = args->operands[0], .out = args->operands[1], .agreed = &agreed};
     int code = open_options_of(args, &options, &limits);
     if (code != 0)
         return code;
-    job.to = args->value[OPTION_TO];
-    if (job.to == NULL)
-        job.to = format_of(job.out);
+    if (args->given[OPTION_DISCARD])
+        return discard(args);
+    job.to = convert_format(args, job.out);
     if (job.to == NULL)
         return report_usage(MSG_OUTPUT_FORMAT_UNKNOWN);
     if (job.out[0] == '\0')
@@ -390,7 +423,12 @@ int command_convert(const arguments *args)
     job.out_is_stdout = output_is_stdout(job.out);
     job.out_is_stream = strcmp(job.to, "ollama") != 0 && output_is_stream(job.out);
     job.out_is_folder = !job.out_is_stdout && means_folder(job.out, job.to);
+    job.replaces = args->given[OPTION_FORCE];
     code = convert(&job);
+    if (agreed) {
+        job.replaces = true;
+        code = convert(&job);
+    }
     wb_close(model);
     return code;
 }

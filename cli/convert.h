@@ -2,13 +2,15 @@
  *
  * convert.c parses the command line and selects the method. reshard.c copies tensors unchanged to
  * the same format. recast.c converts to another format or other types through the library, and
- * recast_tell.c prints the results of such a conversion.
+ * recast_tell.c prints the results of such a conversion, and convert_replace.c those files that it
+ * replaces.
  */
 #ifndef WB_CLI_CONVERT_H
 #define WB_CLI_CONVERT_H
 
 #include "options.h"
 #include "weighbridge.h"
+#include "weighbridge/experimental.h"
 
 typedef struct convert_job {
     const arguments *args;
@@ -19,6 +21,8 @@ typedef struct convert_job {
     bool out_is_folder;
     bool out_is_stdout;
     bool out_is_stream;        /* the output is standard output, a pipe or a device */
+    bool replaces;             /* --force, or the answer to the question of --interactive */
+    bool *agreed;              /* set when the user agrees to replace the output */
     wb_writer_options options; /* writer options from the command line */
 } convert_job;
 
@@ -39,6 +43,34 @@ void recast_tell_json(const convert_job *job, const wb_conversion *conversion);
 
 /* Declares the sidecar files in the input directory to the writer. Returns 0 or an exit code. */
 int convert_add_beside(const convert_job *job, wb_writer *writer);
+
+/* Write the paths of existing files that the output replaces: as lines of the dry run, or as the
+ * JSON member "replaces". Each path is the result of a call of `next` with the numbers from 0.
+ */
+typedef const char *next_path(const void *of, uint64_t index);
+void print_replaced(next_path *next, const void *of);
+void json_replaced(wb_json *json, next_path *next, const void *of);
+
+/* Returns true if the error is an existing output and the user, asked on the terminal, agrees to
+ * replace it (--interactive).
+ */
+bool replace_agreed(const convert_job *job, const wb_error *error);
+
+/* Tells on standard error which partial result an interrupted or failed conversion left, and how to
+ * continue or remove it. Does nothing if there is none.
+ */
+void partial_tell(const convert_job *job);
+
+/* wb convert --discard: removes the partial result. Returns the exit code. */
+int partial_discard(const convert_job *job);
+
+/* Returns the target format of the output, from --to or from its extension. Returns NULL if neither
+ * gives one.
+ */
+const char *convert_format(const arguments *args, const char *path);
+
+/* Returns the library's number of a target format. */
+wb_target convert_target(const char *to);
 
 /* Prints the files that are planned or written. */
 void convert_answer(const convert_job *job, const wb_writer *writer);

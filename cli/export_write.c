@@ -139,7 +139,8 @@ static wb_status write_all(writer *w)
         size_t n = end - first < most ? (size_t)(end - first) : most;
         status = is_text ? write_values(w, first, n) : write_elements(w, first, n);
         first += n;
-        progress_show(plan->output, first, count);
+        progress_show(plan->output, bytes_of(plan->content.dtype, (size_t)first),
+                      bytes_of(plan->content.dtype, (size_t)count));
         if (interrupted())
             return WB_ERROR_CANCELLED;
     }

@@ -1,6 +1,10 @@
 /* Entry point of the command weighbridge (wb). The command uses only the public headers in
  * include/.
  */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <time.h>
+
 #include "exit.h"
 #include "messages.h"
 #include "options.h"
@@ -8,6 +12,35 @@
 #include "report.h"
 #include "sandbox.h"
 #include "terminal.h"
+#include "threads.h"
+
+/* Applies the options that all commands have. Returns 0 or an exit code. */
+static int prepare(const arguments *args)
+{
+    const char *jobs = args->value[OPTION_JOBS];
+    char *end;
+    if (args->value[OPTION_COLOR] != NULL)
+        terminal_color(args->value[OPTION_COLOR]);
+    if (args->value[OPTION_PROGRESS] != NULL)
+        progress_mode(args->value[OPTION_PROGRESS]);
+    if (jobs == NULL)
+        return 0;
+    unsigned long count = jobs[0] >= '0' && jobs[0] <= '9' ? strtoul(jobs, &end, 10) : 0;
+    if (count == 0 || count > THREADS_MAX || *end != '\0')
+        return report_usage(MSG_JOBS_INVALID, THREADS_MAX);
+    threads_set((unsigned)count);
+    return 0;
+}
+
+/* Prints the time that the command took (--verbose). */
+static void tell_time(const struct timespec *begin)
+{
+    struct timespec end;
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - begin->tv_sec) + (double)(end.tv_nsec - begin->tv_nsec) / 1e9;
+    report_note("%.2f s, %u thread%s", seconds, threads_count(), threads_count() == 1 ? "" : "s");
+}
 
 static int run(arguments *args)
 {
@@ -36,10 +69,16 @@ static int run(arguments *args)
 int main(int argc, char **argv)
 {
     arguments args;
+    struct timespec begin;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     terminal_start();
     int code = arguments_parse(&args, argc, argv);
     if (code == EXIT_CLEAN)
+        code = prepare(&args);
+    if (code == EXIT_CLEAN)
         code = run(&args);
+    if (args.given[OPTION_VERBOSE])
+        tell_time(&begin);
     report_end(args.given[OPTION_JSON], code);
     arguments_free(&args);
     progress_clear();

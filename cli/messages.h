@@ -75,6 +75,16 @@
 #define MSG_OUTPUT_NAME_EMPTY "the name of the output is empty"
 #define MSG_TERMINAL_MODEL "cannot write a model to a terminal: name an output file"
 
+/* convert_partial.c */
+
+#define MSG_PARTIAL_KEPT                                                                           \
+    "the partial result is kept: %.1000s\n    The same command continues the conversion. "         \
+    "'wb convert --discard %.600s' removes the partial result."
+
+/* convert_replace.c */
+
+#define MSG_REPLACE_QUESTION "%.600s. Replace it? [y/N]"
+
 /* diff.c */
 
 #define MSG_DIFF_TWO_STDIN "only one of the two models can be standard input"
@@ -116,6 +126,10 @@
 
 #define MSG_COLD_AND_WARM "--cold and --warm cannot be combined"
 #define MSG_DTYPE_UNKNOWN "there is no dtype with that name"
+
+/* main.c */
+
+#define MSG_JOBS_INVALID "--jobs must be a number of threads from 1 to %d"
 
 /* options.c */
 

@@ -88,18 +88,14 @@ static int take_order(const convert_job *job, recast_order *order)
 {
     const arguments *args = job->args;
     const char *memory = args->value[OPTION_MAX_MEMORY];
-    order->target = strcmp(job->to, "gguf") == 0     ? WB_TARGET_GGUF
-                    : strcmp(job->to, "mlx") == 0    ? WB_TARGET_MLX
-                    : strcmp(job->to, "ollama") == 0 ? WB_TARGET_OLLAMA
-                    : strcmp(job->to, "npz") == 0    ? WB_TARGET_NPZ
-                                                     : WB_TARGET_SAFETENSORS;
+    order->target = convert_target(job->to);
     order->policy = (wb_convert_policy){
         .size = sizeof order->policy,
         .quant = args->value[OPTION_QUANT],
         .importance = args->value[OPTION_IMATRIX],
         .max_file_bytes = job->options.max_file_bytes,
         .flags = (args->given[OPTION_STRICT] ? WB_CONVERT_STRICT : 0) |
-                 (args->given[OPTION_FORCE] ? WB_CONVERT_FORCE : 0) | WB_CONVERT_RESUME |
+                 (job->replaces ? WB_CONVERT_FORCE : 0) | WB_CONVERT_RESUME |
                  (args->given[OPTION_GENERATION] ? WB_CONVERT_FEB2026 : 0),
         .store = args->value[OPTION_STORE],
         .executor = threads_executor(),
@@ -136,8 +132,12 @@ static int run(const convert_job *job, wb_conversion *conversion)
         interrupt_defer(false);
     }
     progress_clear();
-    if (status != WB_OK)
-        return convert_fail(job, status, &error);
+    if (status != WB_OK) {
+        int code = convert_fail(job, status, &error);
+        if (status != WB_ERROR_ARGUMENT && !job->args->given[OPTION_DRY_RUN])
+            partial_tell(job);
+        return code;
+    }
     if (job->args->given[OPTION_JSON])
         recast_tell_json(job, conversion);
     else

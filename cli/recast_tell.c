@@ -107,14 +107,21 @@ static void print_losses(const totals *all)
     text_free(&line);
 }
 
+static const char *next_replaced(const void *conversion, uint64_t index)
+{
+    return wb_conversion_replaces(conversion, index);
+}
+
 void recast_tell(const convert_job *job, const wb_conversion *conversion)
 {
     totals all;
     text line = {0};
     const wb_findings *findings = wb_conversion_findings(conversion);
     count(conversion, &all);
-    if (job->args->given[OPTION_DRY_RUN])
+    if (job->args->given[OPTION_DRY_RUN]) {
         print_rows(conversion);
+        print_replaced(next_replaced, conversion);
+    }
     text_add_shown(&line, job->out, strlen(job->out));
     text_addf(&line, ": %s, ", job->to);
     text_add_count(&line, wb_conversion_count(conversion));
@@ -219,6 +226,7 @@ void recast_tell_json(const convert_job *job, const wb_conversion *conversion)
     }
     wb_json_end(&json, ']');
     json_totals(&json, job, conversion);
+    json_replaced(&json, next_replaced, conversion);
     json_findings(&json, wb_conversion_findings(conversion));
     wb_json_end(&json, '}');
     out_json_end(&json);

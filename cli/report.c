@@ -93,7 +93,7 @@ static void write_error(const text *t)
 
 static void add_list(text *t, const char *format, va_list list)
 {
-    char small[1024];
+    char small[2048];
     (void)vsnprintf(small, sizeof small, format, list);
     text_adds(t, small);
 }
@@ -149,6 +149,27 @@ int report_path(int code, const char *path, const char *format, ...)
     report_list(path, format, list, "\n");
     va_end(list);
     return code;
+}
+
+void report_note(const char *format, ...)
+{
+    va_list list;
+    text line = {0};
+    va_start(list, format);
+    text_adds(&line, "wb: ");
+    add_list(&line, format, list);
+    text_adds(&line, "\n");
+    va_end(list);
+    write_error(&line);
+    text_free(&line);
+}
+
+void report_question(const char *path, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(path, format, list, " ");
+    va_end(list);
 }
 
 void report_error(const char *path, const wb_error *error)

@@ -20,6 +20,13 @@ int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int report_path(int code, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Same as report_line, for a note that follows an error: --json prints the error, not the note. */
+void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints "wb: PATH: " and a question, without a line break. */
+void report_question(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Prints "wb: FILE: at byte N: "tensor": message", and the advice on a separate line. Uses `path`
  * if the error names no file.
  */

@@ -1,29 +1,22 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* for struct winsize */
 #include "terminal.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "exit.h"
-#include "text.h"
-
-#define BAR_CELLS 24
-#define FIRST_AFTER_MS 300 /* operations shorter than this show no progress bar */
-#define EVERY_MS 100
+#include "progress.h"
 
 static bool has_colors;
-static bool has_progress;
-static uint64_t started_ms, shown_ms;
 /* Atomic instead of volatile sig_atomic_t: worker threads read these variables while a handler
  * writes them.
  */
-static atomic_int is_deferred, interrupted_by, bar_is_shown;
+static atomic_int is_deferred, interrupted_by;
 
 /* ---- SIGINT, SIGTERM and SIGHUP ---- */
 
@@ -38,15 +31,11 @@ static void die_of(int signal_number)
 
 static void on_interrupt(int signal_number)
 {
-    static const char clear[] = "\r\033[K";
     if (is_deferred && interrupted_by == 0) {
         interrupted_by = signal_number;
         return;
     }
-    if (bar_is_shown) {
-        ssize_t ignored = write(STDERR_FILENO, clear, sizeof clear - 1);
-        (void)ignored;
-    }
+    progress_erase();
     if (signal_number == SIGINT)
         _exit(EXIT_INTERRUPTED);
     die_of(signal_number);
@@ -123,7 +112,7 @@ void terminal_start(void)
     bool is_dumb = term != NULL && strcmp(term, "dumb") == 0;
     fill_descriptors();
     has_colors = isatty(STDOUT_FILENO) && !is_dumb && !is_set("NO_COLOR");
-    has_progress = isatty(STDERR_FILENO) && !is_dumb;
+    progress_start(is_dumb);
     memset(&action, 0, sizeof action);
     (void)sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
@@ -139,72 +128,27 @@ void terminal_start(void)
     }
 }
 
+void terminal_color(const char *when)
+{
+    if (strcmp(when, "always") == 0)
+        has_colors = true;
+    else if (strcmp(when, "never") == 0)
+        has_colors = false;
+}
+
+unsigned terminal_width(int fd)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(fd))
+        return 0;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+        return size.ws_col;
+    unsigned long given = columns == NULL ? 0 : strtoul(columns, NULL, 10);
+    return given > 0 && given < 10000 ? (unsigned)given : 80;
+}
+
 const char *style(const char *name)
 {
     return has_colors ? name : "";
-}
-
-/* ---- progress ---- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void write_bar(const char *bytes, size_t n)
-{
-    ssize_t ignored = write(STDERR_FILENO, bytes, n);
-    (void)ignored;
-}
-
-void progress_show(const char *what, uint64_t done, uint64_t total)
-{
-    if (!has_progress || total == 0)
-        return;
-    uint64_t now = now_ms();
-    if (started_ms == 0)
-        started_ms = now;
-    if (now - started_ms < FIRST_AFTER_MS || now - shown_ms < EVERY_MS)
-        return;
-    shown_ms = now;
-    double part = done > total ? 1 : (double)done / (double)total;
-    unsigned filled = (unsigned)(part * BAR_CELLS);
-    text line = {0};
-    text_adds(&line, "\r[");
-    for (unsigned i = 0; i < BAR_CELLS; i++)
-        text_adds(&line, i < filled ? "#" : ".");
-    text_addf(&line, "] %3u%%  ", (unsigned)(part * 100));
-    text_add_size(&line, done);
-    text_adds(&line, " of ");
-    text_add_size(&line, total);
-    text_adds(&line, "  ");
-    const char *slash = strrchr(what, '/');
-    const char *name = slash == NULL || slash[1] == '\0' ? what : slash + 1;
-    text_add_shown(&line, name, strlen(name) < 30 ? strlen(name) : 30);
-    text_adds(&line, "\033[K");
-    bar_is_shown = true;
-    write_bar(line.ptr, line.len);
-    text_free(&line);
-}
-
-void progress_clear(void)
-{
-    if (bar_is_shown)
-        write_bar("\r\033[K", 4);
-    bar_is_shown = false;
-    started_ms = 0;
-}
-
-static int report_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-    return 0;
-}
-
-wb_progress progress_of(const char *what)
-{
-    return (wb_progress){.ctx = (void *)(uintptr_t)what, .report = report_progress};
 }

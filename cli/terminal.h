@@ -1,8 +1,7 @@
-/* terminal.h: colours, the progress bar and signals such as Ctrl-C.
+/* terminal.h: colours, the width of the terminal, and signals such as Ctrl-C.
  *
  * Colours are used only if standard output is a terminal, TERM is not "dumb" and NO_COLOR is not
- * set (https://no-color.org). The progress bar is shown only if standard error is a terminal, and
- * only for long operations.
+ * set (https://no-color.org), or if --color asks for them.
  */
 #ifndef WB_CLI_TERMINAL_H
 #define WB_CLI_TERMINAL_H
@@ -10,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "progress.h"
 #include "weighbridge.h"
 
 #define STYLE_NONE ""
@@ -28,15 +28,14 @@ void terminal_start(void);
  */
 int terminal_end(int code);
 
+/* Enables or disables colours: "always", "never" or "auto". */
+void terminal_color(const char *when);
+
+/* Returns the width in columns of the terminal on the descriptor; 0 if it is not a terminal. */
+unsigned terminal_width(int fd);
+
 /* Returns the escape sequence of the style if colours are enabled, else "". */
 const char *style(const char *style);
-
-/* progress_of returns a progress callback for the library, and progress_show updates the bar from
- * the command's own loops. `what` names the path and must outlive the operation.
- */
-wb_progress progress_of(const char *what);
-void progress_show(const char *what, uint64_t done, uint64_t total);
-void progress_clear(void);
 
 /* While deferred, SIGINT, SIGTERM and SIGHUP are only recorded, so that the command can remove a
  * temporary file or finish an in-place edit. A second signal ends the process immediately.

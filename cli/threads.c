@@ -9,8 +9,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { THREADS_MAX = 256 };
-
 typedef struct crew {
     atomic_size_t next;
     size_t n;
@@ -27,9 +25,18 @@ static void *work(void *arg)
     return NULL;
 }
 
+static unsigned limit; /* number of threads given by --jobs; 0: none */
+
+void threads_set(unsigned count)
+{
+    limit = count;
+}
+
 unsigned threads_count(void)
 {
     cpu_set_t set;
+    if (limit != 0)
+        return limit;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return 1;
     int count = CPU_COUNT(&set);
@@ -42,7 +49,7 @@ static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i),
     const unsigned *least = ctx;
     crew all = {.n = n, .body = body, .arg = arg};
     pthread_t threads[THREADS_MAX];
-    unsigned wanted = threads_count() > *least ? threads_count() : *least;
+    unsigned wanted = limit != 0 || threads_count() > *least ? threads_count() : *least;
     unsigned started = 0;
     while (started + 1 < wanted && started + 1 < n &&
            pthread_create(&threads[started], NULL, work, &all) == 0)

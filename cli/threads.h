@@ -17,6 +17,12 @@ const wb_executor *threads_waiting(void);
 
 #define THREADS_WAITING 4
 
+/* Sets the number of threads of both executors (--jobs), at most THREADS_MAX. Called before the
+ * first use of an executor.
+ */
+enum { THREADS_MAX = 256 };
+void threads_set(unsigned count);
+
 /* Returns the number of threads of threads_executor; at least 1. */
 unsigned threads_count(void);
 

@@ -52,8 +52,10 @@ static wb_model *open_model(void)
 static wb_conversion *plan_of(const wb_model *model)
 {
     wb_conversion *conversion;
-    const wb_convert_policy policy = {
-        .size = sizeof policy, .quant = quant, .executor = &crew_executor};
+    const wb_convert_policy policy = {.size = sizeof policy,
+                                      .quant = quant,
+                                      .flags = WB_CONVERT_FORCE,
+                                      .executor = &crew_executor};
     if (wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error) != WB_OK)
         bench_die(path, error.message);
     return conversion;

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -150,6 +150,18 @@ _wb() {
     --store)
         return
         ;;
+    --jobs|-j)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --progress)
+        COMPREPLY=($(compgen -W 'auto never json' -- "$cur"))
+        return
+        ;;
+    --color)
+        COMPREPLY=($(compgen -W 'auto always never' -- "$cur"))
+        return
+        ;;
     esac
     case $command in
     '')
@@ -157,78 +169,78 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --follow-links --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --follow-links --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
     get)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
     codec)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --type --cols --imatrix --e8m0 --dry-run --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --type --cols --imatrix --e8m0 --dry-run --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 0 ]]; then
             COMPREPLY=($(compgen -W 'list encode decode' -- "$cur"))
         fi
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --follow-links --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     load)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --follow-links --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --sandbox --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --follow-links --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --follow-links --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --follow-links --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     realign)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --progress --color --verbose --help' -- "$cur"))
         else
             COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help' -- "$cur"))
         fi

@@ -55,7 +55,7 @@ typedef struct wb_convert_lora {
 
 /* Fail if a type cannot be used for a tensor, instead of falling back on another type. */
 #define WB_CONVERT_STRICT 1u
-/* Replace an existing directory, or an existing model of a store. */
+/* Replace an existing output, as WB_WRITE_FORCE does. */
 #define WB_CONVERT_FORCE 2u
 /* Ollama: write the blob format of February 2026, which is the first published one. */
 #define WB_CONVERT_FEB2026 4u
@@ -132,10 +132,9 @@ WB_API wb_status wb_convert_check(wb_conversion *conversion, const char *path,
  * Executes the planned conversion. The result appears complete or not at all, and does not depend
  * on the executor.
  *
- * path      Ollama: the name of the new model. Targets that are files: the path of a file that the
- *           plan did not read. Targets that are directories: a path that does not exist yet; with
- *           WB_CONVERT_FORCE also a directory that contains no file that the plan read. ARGUMENT
- *           for other paths, and for pipes and devices
+ * path      Ollama: the name of the new model. Other targets: the path of a file or directory that
+ *           does not exist yet; with WB_CONVERT_FORCE also of an existing one, if no file that the
+ *           plan read would be replaced. ARGUMENT for other paths, and for pipes and devices
  * progress  reports the written bytes of the result. While the result is flushed to the disk it is
  *           called with `done` = `total` and can still cancel, until the first file has its final
  *           name. NULL: none
@@ -144,6 +143,27 @@ WB_API wb_status wb_convert_check(wb_conversion *conversion, const char *path,
  */
 WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
                             const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
+
+/* The partial result of an interrupted conversion (WB_CONVERT_RESUME). */
+typedef struct wb_partial {
+    size_t size;    /* sizeof(wb_partial) */
+    uint64_t files; /* number of files, including the journal; 0: there is no partial result */
+    uint64_t bytes; /* disk space that they occupy */
+    char path[512]; /* printable path of the first file, or of the directory with the files */
+} wb_partial;
+#define WB_PARTIAL_INIT WB_INIT(wb_partial)
+
+/*
+ * Describes the partial result of a conversion, and removes it if `discard` is not 0.
+ *
+ * target, path, store  those of the conversion, see wb_convert and wb_convert_policy
+ * partial              receives the description; if `discard` is not 0, that of the removed files
+ *
+ * IO if a file cannot be removed, or if another conversion to this path is running.
+ */
+WB_API wb_status wb_convert_partial(wb_target target, const char *path, const char *store,
+                                    int discard, wb_partial *partial,
+                                    wb_error *error) WB_MUST_CHECK;
 
 /*
  * How a conversion changed the values of a tensor. Programs that read a repacked tensor can compute
@@ -181,6 +201,13 @@ typedef struct wb_converted {
 WB_API uint64_t wb_conversion_count(const wb_conversion *conversion);
 WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index,
                                   wb_converted *converted, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Returns the path of an existing file that the result replaces or removes (WB_CONVERT_FORCE); NULL
+ * if `index` is not below their number. Known after wb_convert_check or wb_convert. Borrowed until
+ * wb_conversion_free.
+ */
+WB_API const char *wb_conversion_replaces(const wb_conversion *conversion, uint64_t index);
 
 /*
  * Returns the findings of the conversion: data of the model that the result cannot represent, and

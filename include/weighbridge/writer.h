@@ -32,7 +32,10 @@ extern "C" {
  */
 typedef struct wb_writer wb_writer;
 
-/* Replace an existing directory, or an existing model of a store. Files are always replaced. */
+/*
+ * Replace an existing output: a file, the files of the model in an existing directory, or a model
+ * of a store. Everything else in the directory stays.
+ */
 #define WB_WRITE_FORCE 1u
 /*
  * GGUF: store numbers big-endian, including those of tensors. The caller passes little-endian
@@ -218,11 +221,19 @@ WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uin
 WB_API wb_status wb_writer_check(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * Returns the path of an existing file that the commit replaces or removes (WB_WRITE_FORCE); NULL
+ * if `index` is not below their number. Known after wb_writer_check or wb_writer_begin. Borrowed
+ * until wb_writer_free.
+ */
+WB_API const char *wb_writer_replaces(const wb_writer *writer, uint64_t index);
+
+/*
  * Begins to write the planned files: checks free space and permissions, and creates temporary
- * files. A single file replaces an existing file at the commit and gets its permissions; if the
- * path is a symbolic link, its target is replaced. Several files in an existing directory never
- * replace existing files. A pipe or device is written directly, as by wb_writer_begin_fd. ARGUMENT
- * if an output is a file of wb_writer_options.source.
+ * files. ARGUMENT if an output exists, unless WB_WRITE_FORCE is set. A single file then replaces
+ * the existing file at the commit and gets its permissions; if the path is a symbolic link, its
+ * target is replaced. Several files in an existing directory never replace existing files. A pipe
+ * or device is written directly, as by wb_writer_begin_fd. ARGUMENT if an output is a file of
+ * wb_writer_options.source.
  */
 WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 

@@ -150,6 +150,8 @@ struct wb_conversion {
     wb__list inputs; /* list of const char *: paths of input files, see plan/input_files.h */
     /* findings for the caller: data that the output cannot represent, and doubtful input */
     wb_findings notes;
+    wb__list
+        replaced; /* list of const char *: existing files that the last run or check replaces */
     size_t planned_notes; /* number of notes from planning; notes of a run follow them in `notes` */
 };
 
@@ -168,6 +170,11 @@ wb_status wb__plan_check(wb_conversion *conversion, wb__context *context, const 
 /* Runs the plan and writes the output. */
 wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const char *path,
                        const wb_progress *progress);
+
+/* Describes the partial result for an output, and removes it if `discards` is true
+ * (exec/partial_result.c). */
+wb_status wb__partial_result(wb__context *context, wb_target target, const char *path,
+                             const char *store, bool discards, wb_partial *partial);
 
 /* Copies a string to the plan's arena. Returns a string with ptr NULL if out of memory. */
 wb__str wb__plan_text(wb_conversion *conversion, wb__str text);

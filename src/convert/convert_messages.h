@@ -56,6 +56,10 @@
 #define WB__MSG_CONVERT_OUTPUT_BUSY "another conversion is writing to this path"
 #define WB__MSG_CONVERT_OUTPUT_FOLDER "cannot write to the folder of the output"
 
+/* ---- exec/partial_result.c ---- */
+
+#define WB__MSG_CONVERT_DISCARD "cannot remove a part of the partial result"
+
 /* ---- exec/run.c ---- */
 
 #define WB__MSG_CONVERT_RESUMED "the output of an interrupted run was verified and reused"

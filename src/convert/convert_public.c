@@ -7,6 +7,7 @@
 #include "convert/plan/input_files.h"
 #include "convert/recipe/imatrix.h"
 #include "convert/recipe/overrides.h"
+#include "core/call_options.h"
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
 
@@ -83,6 +84,8 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     conversion->tensors =
         (wb__list){.arena = &conversion->arena, .item_size = sizeof(wb__planned_tensor)};
     conversion->inputs = (wb__list){.arena = &conversion->arena, .item_size = sizeof(const char *)};
+    conversion->replaced =
+        (wb__list){.arena = &conversion->arena, .item_size = sizeof(const char *)};
     wb__findings_init(&conversion->notes, &conversion->allocator);
     wb_status status = policy == NULL ? WB_OK : take_policy(conversion, &context, policy);
     if (status == WB_OK)
@@ -110,6 +113,24 @@ wb_status wb_convert(wb_conversion *conversion, const char *path, const wb_progr
     wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
     context.executor = conversion->executor;
     return wb__plan_run(conversion, &context, path, progress);
+}
+
+wb_status wb_convert_partial(wb_target target, const char *path, const char *store, int discard,
+                             wb_partial *caller, wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    wb_partial own, *partial = WB__OUT(wb_partial, caller, &own);
+    wb_status status = wb__context_init(&context, NULL, wb__error_reset(error, &spare));
+    if (status != WB_OK)
+        return status;
+    if (partial == NULL)
+        return WB__FAIL_SIZE(&context, wb_partial, caller);
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ || path == NULL)
+        return fail(&context, WB__MSG_CONVERT_TARGET);
+    status = wb__partial_result(&context, target, path, store, discard != 0, partial);
+    WB__GIVE(wb_partial, caller, partial);
+    return status;
 }
 
 uint64_t wb_conversion_count(const wb_conversion *conversion)
@@ -188,6 +209,14 @@ const wb_findings *wb_conversion_findings(const wb_conversion *conversion)
     return &conversion->notes;
 }
 
+const char *wb_conversion_replaces(const wb_conversion *conversion, uint64_t index)
+{
+    const char *const *path = index < conversion->replaced.count
+                                  ? wb__list_at(&conversion->replaced, (size_t)index)
+                                  : NULL;
+    return path == NULL ? NULL : *path;
+}
+
 void wb_conversion_free(wb_conversion *conversion)
 {
     if (conversion == NULL)
@@ -198,6 +227,7 @@ void wb_conversion_free(wb_conversion *conversion)
     wb__findings_clear(&conversion->notes);
     wb__list_free(&conversion->tensors);
     wb__list_free(&conversion->inputs);
+    wb__list_free(&conversion->replaced);
     wb__arena_free(&conversion->arena);
     wb__free(&allocator, conversion, sizeof *conversion);
 }

@@ -412,7 +412,7 @@ static wb_status make_writer(wb__edit_job *job)
     const wb_writer_options options = {
         .size = sizeof options,
         .format = file->format,
-        .flags = (file->big_endian ? WB_WRITE_BIG_ENDIAN : 0) |
+        .flags = WB_WRITE_FORCE | (file->big_endian ? WB_WRITE_BIG_ENDIAN : 0) |
                  (job->options->flags & WB_EDIT_ALIGN_TENSORS ? WB_WRITE_ALIGN_TENSORS : 0),
         .alignment = job->options->alignment};
     wb_status status = wb__writer_make(job->context, &options, &job->writer);

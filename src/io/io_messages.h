@@ -26,6 +26,11 @@
 
 #define WB__MSG_IO_MAP_FILE "the file cannot be mapped (error %d): read the tensor instead"
 
+/* ---- directory_replace.c ---- */
+
+#define WB__MSG_IO_KEEP_ENTRY                                                                      \
+    "this entry of the replaced folder stays, but it cannot be linked into the new folder"
+
 /* ---- output_directory.c ---- */
 
 #define WB__MSG_IO_MAKE_PARENT_FOLDERS "cannot create the parent folders"

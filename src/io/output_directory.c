@@ -204,32 +204,21 @@ bool wb__directory_is_partial(const wb_allocator *allocator, const char *target)
 
 /* ---- publishing a directory ---- */
 
-wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
-                                bool replace)
+wb_status wb__directory_publish(wb__context *context, const char *made, const char *path)
 {
-    wb__str parent = wb__path_folder(path);
-    char *text = wb__path_join(&context->allocator, "", parent);
-    if (text == NULL)
-        return wb__fail_memory(context);
     int os_error = wb__directory_sync(made);
 #ifdef RENAME_NOREPLACE
-    unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-    if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
+    if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
         os_error = errno;
     /* On file systems without RENAME_NOREPLACE, use rename. It replaces a directory only if that
      * directory is empty, so no file is lost. */
-    if ((os_error == EINVAL || os_error == ENOSYS) && !replace)
+    if (os_error == EINVAL || os_error == ENOSYS)
         os_error = rename(made, path) == 0 ? 0 : errno;
 #else
     if (os_error == 0)
-        os_error = replace ? ENOSYS : rename(made, path) == 0 ? 0 : errno;
+        os_error = rename(made, path) == 0 ? 0 : errno;
 #endif
     if (os_error == 0)
-        os_error = wb__directory_sync(text);
-    wb__free(&context->allocator, text, strlen(text) + 1);
-    if (os_error != 0)
-        return wb__fail_os(context, os_error, WB__MSG_IO_RENAME_FOLDER);
-    if (replace) /* after the exchange, `made` is the old directory */
-        wb__directory_remove(made);
-    return WB_OK;
+        os_error = wb__directory_sync_of(&context->allocator, path);
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_IO_RENAME_FOLDER);
 }

@@ -111,6 +111,9 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
+/* Makes wb__sink_publish fail with EEXIST if the final name exists. */
+void wb__sink_keep_old(wb_sink *sink);
+
 /*
  * Renames a finished member of a set to the temporary name of the set, if it has another name.
  * Resumable files keep their partial name until all are published (write/partial_files.c). Must be
@@ -204,13 +207,25 @@ wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena, con
 /* Returns true if the partial directory (".NAME.wb-partial") of a path exists. */
 bool wb__directory_is_partial(const wb_allocator *allocator, const char *target);
 
+/* Makes a directory durable and renames it to `path`. Fails with EEXIST if `path` exists. */
+wb_status wb__directory_publish(wb__context *context, const char *made, const char *path);
+
+/* ---- directory_replace.c ---- */
+
+/* Decides which entries of a replaced directory stay. */
+typedef struct wb__kept_entries {
+    bool (*is_kept)(void *ctx, const char *name);
+    void *ctx;
+} wb__kept_entries;
+
 /*
- * Makes a directory durable and renames it to `path`. If `path` exists: with `replace` the
- * directories are exchanged and the files of the old one are removed; otherwise the call fails with
- * EEXIST.
+ * Makes a directory durable and exchanges it with the directory `path`, atomically. Entries of the
+ * old directory that are kept stay in the directory `path`, including subdirectories; the others
+ * are removed. If an entry cannot be kept, the call fails before anything has changed. The new
+ * directory gets owner and permissions of the old one.
  */
-wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
-                                bool replace);
+wb_status wb__directory_replace(wb__context *context, const char *made, const char *path,
+                                const wb__kept_entries *kept);
 
 /* ---- write_claim.c ---- */
 
@@ -232,7 +247,7 @@ void wb__claim(const wb_allocator *allocator, int folder);
  */
 wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 
-/* Removes a directory and the files in it. */
+/* Removes a temporary directory and everything in it. */
 void wb__directory_remove(const char *path);
 
 /*

@@ -1,5 +1,5 @@
 /* Making the file of a sink durable and renaming it to its final path. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* for renameat2 */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +73,34 @@ static int finish(wb_sink *sink)
 }
 
 /*
+ * Renames the file unless `base` exists. Some file systems (NFS, older FUSE) have no
+ * RENAME_NOREPLACE: there a second hard link, which never replaces a file, takes its place. File
+ * systems without both (exFAT) leave a gap between the check and the rename.
+ */
+static int rename_to_free_name(const wb_sink *sink, const char *base)
+{
+    struct stat st;
+    int folder = sink->folder;
+#ifdef RENAME_NOREPLACE
+    if (renameat2(folder, sink->temporary, folder, base, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+#endif
+    if (linkat(folder, sink->temporary, folder, base, 0) == 0) {
+        (void)unlinkat(folder, sink->temporary, 0);
+        return 0;
+    }
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
+        return -1;
+    if (fstatat(folder, base, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return renameat(folder, sink->temporary, folder, base);
+}
+
+/*
  * A member of a set must not replace a file. It gets its final name as a second hard link, because
  * link never replaces a file, on any file system. The temporary name is removed when the set is
  * complete.
@@ -82,7 +110,8 @@ static int rename_file(wb_sink *sink)
     const char *base = wb__sink_base(sink->path);
     if (sink->keeps_others)
         return linkat(sink->folder, sink->temporary, sink->folder, base, 0);
-    int result = renameat(sink->folder, sink->temporary, sink->folder, base);
+    int result = sink->keeps_old ? rename_to_free_name(sink, base)
+                                 : renameat(sink->folder, sink->temporary, sink->folder, base);
     sink->named = sink->named && result != 0;
     return result;
 }
@@ -143,6 +172,11 @@ void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member)
     sink->keeps_others = true;
     sink->set = id;
     sink->member = member;
+}
+
+void wb__sink_keep_old(wb_sink *sink)
+{
+    sink->keeps_old = true;
 }
 
 wb_status wb__sink_join(wb__context *context, wb_sink *sink)

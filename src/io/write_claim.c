@@ -32,6 +32,7 @@
 #define MEMBER (sizeof ".wb-0123456789abcdef-00002.tmp" - 1)
 #define ID 20 /* length of the common prefix ".wb-" + 16 hexadecimal digits, in bytes */
 #define WAITS 50
+#define DEEPEST 64 /* maximum depth of subdirectories of a temporary directory */
 
 void wb__temporary_name(char *name, uint64_t id, uint64_t member)
 {
@@ -124,7 +125,9 @@ static void withdraw(sweep *s, const char *name, const struct stat *st)
     }
 }
 
-static void remove_files(int parent, const char *name)
+/* Removes a directory. Its subdirectories contain only second names of files that the replaced
+ * directory keeps (directory_replace.c). */
+static void remove_files(int parent, const char *name, unsigned depth)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -133,15 +136,19 @@ static void remove_files(int parent, const char *name)
             (void)close(fd);
         return;
     }
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        (void)unlinkat(fd, entry->d_name, 0);
+    (void)fchmod(fd, 0700);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        bool is_own = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (unlinkat(fd, entry->d_name, 0) != 0 && !is_own && depth > 0)
+            remove_files(fd, entry->d_name, depth - 1);
+    }
     (void)closedir(folder);
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 void wb__directory_remove(const char *path)
 {
-    remove_files(AT_FDCWD, path);
+    remove_files(AT_FDCWD, path, DEEPEST);
 }
 
 void wb__directory_retire(const wb_allocator *allocator, const char *path)
@@ -167,7 +174,7 @@ static void remove_temporary(sweep *s, const char *name, const struct stat *st)
     if (!is_temporary(name, &is_member) || (is_member && is_first(name)) != s->firsts)
         return;
     if (S_ISDIR(st->st_mode))
-        remove_files(s->folder, name);
+        remove_files(s->folder, name, DEEPEST);
     else if (S_ISREG(st->st_mode))
         (void)unlinkat(s->folder, name, 0);
 }

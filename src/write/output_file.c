@@ -92,6 +92,8 @@ wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *o
         return status;
     if (wb__writer_is_set(writer))
         wb__sink_keep_others(output->sink, writer->set, member_of(writer, output));
+    else if (!(writer->flags & WB_WRITE_FORCE) && writer->folder == NULL && !writer->is_store)
+        wb__sink_keep_old(output->sink);
     context->file = output->path;
     status = wb__output_write_header(context, writer, output);
     context->file = "";

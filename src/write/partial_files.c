@@ -131,8 +131,7 @@ typedef struct settling {
     wb__str stem, end;
 } settling;
 
-/* Returns true if the text is a part number such as "-00001-of-00003". */
-static bool is_numbers(wb__str text)
+bool wb__partial_is_numbers(wb__str text)
 {
     static const char like[] = "-ddddd-of-ddddd";
     bool is = text.len == sizeof like - 1;
@@ -155,7 +154,7 @@ static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *nu
         !wb__str_ends_with(*whole, s->end))
         return false;
     *numbers = (wb__str){whole->ptr + s->stem.len, whole->len - s->stem.len - s->end.len};
-    return numbers->len == 0 || is_numbers(*numbers);
+    return numbers->len == 0 || wb__partial_is_numbers(*numbers);
 }
 
 /* Prints the file name of the set's anchor, which is the index file of shards or the first part

@@ -173,6 +173,7 @@ struct wb_writer {
     /* directory in which files are written until commit; NULL: their final directory */
     const char *folder_at;
     bool replaces_folder; /* `folder` exists and is replaced */
+    wb__list replaced;    /* list of const char *: paths of existing files that are replaced */
     /* Descriptors that hold the locks of the output directory and of folder_at; -1: not locked */
     int claims[2];
     uint64_t set; /* random number in the temporary names of the files of one set */
@@ -263,6 +264,9 @@ uint64_t wb__partial_bytes(const wb_writer *writer);
  * other link is a blob, which must not change. */
 wb_status wb__partial_own(wb__context *context, const char *path);
 
+/* Returns true if the text is a part number such as "-00001-of-00003". */
+bool wb__partial_is_numbers(wb__str text);
+
 /* Renames the outputs of a directory from their final names back to their partial names. */
 wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer);
 
@@ -299,13 +303,33 @@ wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const c
  * lock. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* Removes files from folder_at that are not part of the model. An earlier run with other shard
- * sizes may have left such files. */
-wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer);
-
 /* Makes an output durable, all of whose tensor bytes are written. The caller holds the writer's
  * lock. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
+
+/* ---- replaced_files.c ---- */
+
+/* Fails because of the target path: WB_ERROR_ARGUMENT. */
+wb_status wb__fail_target(wb__context *context, const char *path, wb__finding_id id,
+                          const char *what);
+
+/* Adds a path to the list of replaced files. */
+wb_status wb__replaced_add(wb__context *context, wb_writer *writer, const char *path);
+
+/* If writer->folder is a symbolic link, sets it to the target of the link, because that directory
+ * is created or replaced. The paths of the files are not changed. */
+wb_status wb__replaced_follow(wb__context *context, wb_writer *writer);
+
+/* Checks whether the directory writer->folder exists and may be replaced, and lists the files that
+ * are replaced. */
+wb_status wb__replaced_check(wb__context *context, wb_writer *writer);
+
+/* Gives folder_at the name of the existing directory and removes the replaced files. */
+wb_status wb__replaced_publish(wb__context *context, wb_writer *writer);
+
+/* Removes entries of folder_at that are not part of the model. An earlier run with other shard
+ * sizes, or one that ended while it replaced a directory, may have left them. */
+wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer);
 
 /* ---- interleaved_headers.c ---- */
 

@@ -12,16 +12,6 @@
 #include "write/write.h"
 #include "write/write_messages.h"
 
-static wb_status fail_target(wb__context *context, const char *path, wb__finding_id id,
-                             const char *what)
-{
-    context->file = path;
-    wb_status status =
-        wb__fail(context, WB_ERROR_ARGUMENT, id, WB_NO_OFFSET, WB__STR(""), "%s", what);
-    context->file = "";
-    return status;
-}
-
 /*
  * Returns true if `path` is the final name of a file that also has its partial name, and the anchor
  * of the set does not exist (partial_files.c). A killed run left such a final name, and this run
@@ -41,7 +31,7 @@ static bool is_taken_back(const wb_writer *writer, const char *path)
     return is;
 }
 
-static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
+static wb_status check_file(wb__context *context, wb_writer *writer, const char *path)
 {
     struct stat st;
     bool is_source = false;
@@ -50,131 +40,18 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
     if (status != WB_OK)
         return status;
     if (is_source)
-        return fail_target(context, path, WB__FINDING_WRITE_SOURCE, WB__MSG_WRITE_OUTPUT_IS_INPUT);
+        return wb__fail_target(context, path, WB__FINDING_WRITE_SOURCE,
+                               WB__MSG_WRITE_OUTPUT_IS_INPUT);
     if (wb__writer_is_set(writer) && lstat(path, &st) == 0 && !is_taken_back(writer, path))
-        return fail_target(context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_SET_EXISTS);
-    return WB_OK;
-}
-
-/* ---- replacement of an existing directory ---- */
-
-typedef struct content {
-    wb__context *context;
-    const char *folder;
-    const wb_model *source; /* NULL: the source is not known */
-} content;
-
-/*
- * Checks one entry of a directory that will be replaced, which removes its contents. Fails if the
- * entry is a subdirectory or a file of the source. A hard link to a file of the source counts as
- * that file.
- */
-static wb_status check_content(void *ctx, const char *name)
-{
-    content *c = ctx;
-    struct stat st;
-    bool is_source = false;
-    wb_status status = WB_OK;
-    char *path = wb__path_join(&c->context->allocator, c->folder, wb__str_from(name, SIZE_MAX));
-    if (path == NULL)
-        return wb__fail_memory(c->context);
-    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        status =
-            fail_target(c->context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_FOLDER_NESTED);
-    else if (c->source != NULL)
-        status = wb__model_reads(c->source, c->context, path, &is_source);
-    if (status == WB_OK && is_source)
-        status = fail_target(c->context, c->folder, WB__FINDING_WRITE_SOURCE,
-                             WB__MSG_WRITE_FOLDER_IS_INPUT);
-    wb__free(&c->context->allocator, path, strlen(path) + 1);
-    return status;
-}
-
-/* If writer->folder is a symbolic link, sets it to the target of the link, because that directory
- * is created or replaced. The paths of the files are not changed. */
-static wb_status follow_folder(wb__context *context, wb_writer *writer)
-{
-    int os_error = 0;
-    char *end = wb__path_follow(&context->allocator, writer->folder, &os_error);
-    if (end == NULL) {
-        context->file = writer->folder;
-        return os_error == ENOMEM ? wb__fail_memory(context)
-                                  : wb__fail_os(context, os_error, WB__MSG_WRITE_OUTPUT_STAT);
-    }
-    writer->folder = wb__arena_copy(&writer->arena, end, strlen(end));
-    wb__free(&context->allocator, end, strlen(end) + 1);
-    return writer->folder == NULL ? wb__fail_memory(context) : WB_OK;
-}
-
-static wb_status check_folder(wb__context *context, wb_writer *writer)
-{
-    struct stat st;
-    const char *path = writer->folder;
-    writer->replaces_folder = false;
-    if (lstat(path, &st) != 0) {
-        if (errno == ENOENT)
-            return WB_OK;
-        context->file = path;
-        return wb__fail_os(context, errno, WB__MSG_WRITE_OUTPUT_STAT);
-    }
-    if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
-        return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
-                           S_ISDIR(st.st_mode) ? WB__MSG_WRITE_FOLDER_EXISTS
-                                               : WB__MSG_WRITE_FOLDER_IS_FILE);
-    content c = {context, path, writer->source};
-    writer->replaces_folder = true;
-    return wb__directory_list(context, path, check_content, &c);
-}
-
-typedef struct tidying {
-    wb__context *context;
-    const wb_writer *writer;
-} tidying;
-
-static bool is_base(wb__str name, const char *path)
-{
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-    return slash != NULL && wb__str_equal(name, wb__str_from(slash + 1, SIZE_MAX));
-}
-
-static bool is_of_model(const wb_writer *writer, wb__str name)
-{
-    const wb__str end = WB__STR(WB__KEPT_END);
-    wb__str whole = name;
-    if (wb__str_ends_with(name, end) && name.len > end.len)
-        whole = (wb__str){name.ptr + 1, name.len - 1 - end.len};
-    for (size_t i = 0; i < writer->output_count; i++) {
-        if (is_base(whole, writer->outputs[i].path))
-            return true;
-    }
-    for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__sidecar *extra = wb__list_at(&writer->extras, i);
-        if (wb__str_equal(name, extra->name))
-            return true;
-    }
-    return is_base(name, writer->index_path);
-}
-
-static wb_status tidy(void *ctx, const char *name)
-{
-    tidying *t = ctx;
-    wb__context *context = t->context;
-    if (is_of_model(t->writer, wb__str_from(name, SIZE_MAX)))
+        return wb__fail_target(context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_SET_EXISTS);
+    if (wb__writer_is_set(writer) || stat(path, &st) != 0 || wb__path_is_stream(path))
         return WB_OK;
-    char *path =
-        wb__path_join(&context->allocator, t->writer->folder_at, wb__str_from(name, SIZE_MAX));
-    if (path == NULL)
-        return wb__fail_memory(context);
-    wb_status status =
-        unlink(path) == 0 ? WB_OK : wb__fail_os(context, errno, WB__MSG_WRITE_REMOVE);
-    wb__free(&context->allocator, path, strlen(path) + 1);
-    return status;
-}
-
-wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer)
-{
-    tidying t = {context, writer};
-    return wb__directory_list(context, writer->folder_at, tidy, &t);
+    if (S_ISDIR(st.st_mode))
+        return wb__fail_target(context, path, WB__FINDING_WRITE_TARGET,
+                               WB__MSG_WRITE_FILE_IS_FOLDER);
+    if (!(writer->flags & WB_WRITE_FORCE))
+        return wb__fail_target(context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_FILE_EXISTS);
+    return wb__replaced_add(context, writer, path);
 }
 
 /* ---- free space ---- */
@@ -226,7 +103,7 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
  * Checks that the files of an existing directory may be written. If `settles` is set, first
  * recovers partial files of an earlier run.
  */
-static wb_status check_files(wb__context *context, const wb_writer *writer, bool settles)
+static wb_status check_files(wb__context *context, wb_writer *writer, bool settles)
 {
     wb_status status = WB_OK;
     if (writer->folder != NULL || writer->is_store)
@@ -254,10 +131,11 @@ static wb_status make_folder(wb__context *context, wb_writer *writer)
                                                          : status;
 }
 
-static wb_status check_planned(wb__context *context, const wb_writer *writer)
+static wb_status check_planned(wb__context *context, wb_writer *writer)
 {
     if (atomic_load(&writer->state) != WB__PLANNED)
         return wb__fail_argument(context, WB__MSG_WRITE_BEGIN_STATE);
+    writer->replaced.count = 0;
     return WB_OK;
 }
 
@@ -295,7 +173,7 @@ static wb_status check_place(wb__context *context, const char *path)
 }
 
 /* Checks that the outputs can be written into an existing directory. */
-static wb_status check_beside(wb__context *context, const wb_writer *writer)
+static wb_status check_beside(wb__context *context, wb_writer *writer)
 {
     wb_status status = check_files(context, writer, false);
     if (status != WB_OK || wb__path_is_stream(writer->outputs[0].path))
@@ -349,9 +227,9 @@ wb_status wb__writer_check(wb__context *context, wb_writer *writer)
     if (status == WB_OK && !writer->has_paths)
         return WB_OK;
     if (status == WB_OK && writer->folder != NULL)
-        status = follow_folder(context, writer);
+        status = wb__replaced_follow(context, writer);
     if (status == WB_OK && writer->folder != NULL)
-        status = check_folder(context, writer);
+        status = wb__replaced_check(context, writer);
     if (status == WB_OK && writer->is_store)
         status = check_store(context, writer);
     else if (status == WB_OK)
@@ -366,9 +244,9 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
     if (status == WB_OK && !writer->has_paths)
         status = wb__fail_argument(context, WB__MSG_WRITE_NO_PATH);
     if (status == WB_OK && writer->folder != NULL)
-        status = follow_folder(context, writer);
+        status = wb__replaced_follow(context, writer);
     if (status == WB_OK && writer->folder != NULL)
-        status = check_folder(context, writer);
+        status = wb__replaced_check(context, writer);
     if (status == WB_OK && writer->is_store)
         status = wb__store_begin(context, writer);
     if (status == WB_OK)

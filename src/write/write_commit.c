@@ -3,6 +3,8 @@
  * do not accept a set without its anchor. The anchor is the index file of shards or the first part
  * of a split.
  */
+#include <errno.h>
+
 #include "core/call_options.h"
 #include "write/write.h"
 #include "write/write_messages.h"
@@ -59,6 +61,18 @@ static wb_status sync_names(wb__context *context, const wb_writer *writer)
     return wb__fail_os(context, os_error, WB__MSG_WRITE_SYNC_FOLDER);
 }
 
+/* Reports an output that appeared during the write, for example from another process. */
+static wb_status fail_late(wb__context *context, const wb_writer *writer)
+{
+    if (context->error->os_error != EEXIST)
+        return WB_ERROR_IO;
+    return writer->folder != NULL
+               ? wb__fail_target(context, writer->folder, WB__FINDING_WRITE_EXISTS,
+                                 WB__MSG_WRITE_FOLDER_EXISTS)
+               : wb__fail_target(context, writer->outputs[0].path, WB__FINDING_WRITE_EXISTS,
+                                 WB__MSG_WRITE_FILE_EXISTS);
+}
+
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
 {
     wb_status status = index == NULL ? WB_OK : wb__sink_join(context, index);
@@ -72,15 +86,15 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
         status = wb__sink_publish(context, index);
     if (status == WB_OK && writer->folder != NULL) {
         context->file = writer->folder;
-        status = wb__directory_publish(context, writer->folder_at, writer->folder,
-                                       writer->replaces_folder);
+        status = writer->replaces_folder
+                     ? wb__replaced_publish(context, writer)
+                     : wb__directory_publish(context, writer->folder_at, writer->folder);
         if (status == WB_OK)
             writer->folder_at = NULL;
-        return status;
-    }
-    if (status != WB_OK && wb__writer_is_set(writer))
+    } else if (status != WB_OK && wb__writer_is_set(writer)) {
         withdraw(writer, index);
-    return status;
+    }
+    return status == WB_ERROR_IO ? fail_late(context, writer) : status;
 }
 
 /* Closes all sinks of a committed write and removes remaining temporary names, first of the

@@ -93,6 +93,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
     writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__sidecar)};
+    writer->replaced = (wb__list){.arena = &writer->arena, .item_size = sizeof(const char *)};
     wb__crc32_init(&writer->crc32);
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
@@ -155,6 +156,7 @@ void wb__writer_delete(wb_writer *writer)
     wb__list_free(&writer->metas);
     wb__list_free(&writer->extras);
     wb__list_free(&writer->tensors);
+    wb__list_free(&writer->replaced);
     wb__arena_free(&writer->arena);
     (void)pthread_mutex_destroy(&writer->lock);
     wb__free(&allocator, writer, sizeof *writer);

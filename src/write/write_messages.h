@@ -58,19 +58,24 @@
 #define WB__MSG_WRITE_ARCHIVE_STREAM                                                               \
     "the archive was planned for a file but is written to a stream, or vice versa"
 
+/* ---- replaced_files.c ---- */
+
+#define WB__MSG_WRITE_FOLDER_NESTED "this is a folder, but the model has a file with this name"
+#define WB__MSG_WRITE_FOLDER_IS_INPUT                                                              \
+    "the output folder contains an input file: choose another output path"
+#define WB__MSG_WRITE_OUTPUT_STAT "cannot access the output path"
+#define WB__MSG_WRITE_FOLDER_EXISTS "the folder exists"
+#define WB__MSG_WRITE_FOLDER_IS_FILE "the path exists and is not a folder"
+#define WB__MSG_WRITE_REMOVE "cannot remove a file"
+
 /* ---- write_begin.c ---- */
 
 #define WB__MSG_WRITE_OUTPUT_IS_INPUT "the output is an input file: choose another output path"
 #define WB__MSG_WRITE_SET_EXISTS                                                                   \
     "the file exists, and a set of files cannot be replaced atomically: remove the old files "     \
     "or choose another path"
-#define WB__MSG_WRITE_FOLDER_NESTED "the folder to be replaced contains a subfolder"
-#define WB__MSG_WRITE_FOLDER_IS_INPUT                                                              \
-    "the output folder contains an input file: choose another output path"
-#define WB__MSG_WRITE_OUTPUT_STAT "cannot access the output path"
-#define WB__MSG_WRITE_FOLDER_EXISTS "the folder already exists"
-#define WB__MSG_WRITE_FOLDER_IS_FILE "the path exists and is not a folder"
-#define WB__MSG_WRITE_REMOVE "cannot remove a file"
+#define WB__MSG_WRITE_FILE_EXISTS "the file exists"
+#define WB__MSG_WRITE_FILE_IS_FOLDER "this is a folder, but the output is a file"
 #define WB__MSG_WRITE_NO_SPACE "the output needs %llu bytes, but only %llu are free"
 #define WB__MSG_WRITE_BEGIN_STATE                                                                  \
     "wb_writer_begin must follow wb_writer_plan and may be called once"

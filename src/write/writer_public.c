@@ -205,6 +205,13 @@ wb_status wb_writer_check(wb_writer *writer, wb_error *error)
     return wb__writer_check(&context, writer);
 }
 
+const char *wb_writer_replaces(const wb_writer *writer, uint64_t index)
+{
+    const char *const *path =
+        index < writer->replaced.count ? wb__list_at(&writer->replaced, (size_t)index) : NULL;
+    return path == NULL ? NULL : *path;
+}
+
 wb_status wb_writer_begin(wb_writer *writer, wb_error *error)
 {
     wb_error spare;

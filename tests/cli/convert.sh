@@ -66,11 +66,11 @@ cmp one/model.safetensors out.safetensors
 wb convert - piped.safetensors --to safetensors <out.safetensors
 cmp out.safetensors piped.safetensors
 
-# An existing file is replaced and keeps its permissions; a symbolic link stays a link.
+# A file that is replaced keeps its permissions; a symbolic link stays a link.
 echo old >old.safetensors
 chmod 640 old.safetensors
 ln -s old.safetensors link.safetensors
-wb convert one link.safetensors --to safetensors
+wb convert one link.safetensors --to safetensors --force
 [ -L link.safetensors ] && cmp old.safetensors out.safetensors
 [ "$(stat -c %a old.safetensors)" = 640 ]
 
@@ -91,9 +91,9 @@ code 4 convert one/model.safetensors one/model.safetensors --to safetensors
 ln one/model.safetensors hard.safetensors
 code 4 convert one hard.safetensors --to safetensors
 rm hard.safetensors
-mkdir -p keep/sub
+mkdir -p keep/config.json
 code 4 convert one keep --to safetensors --force
-rmdir keep/sub keep
+rmdir keep/config.json keep
 code 4 convert one out.safetensors --to safetensors --alignment 24
 code 4 convert one out.safetensors --to safetensors --max-shard-size 5X
 code 4 convert one out
@@ -125,7 +125,7 @@ P
 before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
 for to in old.safetensors limited; do
     result=0
-    (ulimit -f 8 && wb convert one $to --to safetensors --max-shard-size 1G) 2>message || result=$?
+    (ulimit -f 8 && wb convert one $to --to safetensors --max-shard-size 1G --force) 2>message || result=$?
     [ "$result" -eq 5 ] || { echo "$to ended with $result"; cat message; exit 1; }
 done
 [ "$before" = "$(find . -type f ! -name message | sort | xargs cksum | cksum)" ]

@@ -63,7 +63,7 @@ wb inspect --store three joined | grep -q safetensors
 wb edit q.gguf --set general.name=mine
 ! cmp -s q.gguf out.gguf
 wb verify -q --deep --store one q
-wb convert ollama://q out.gguf --store both
+wb convert ollama://q out.gguf --store both --force
 wb edit out.gguf --set general.name=yours
 wb verify -q --deep --store both q
 [ -z "$(find . -type f -links +1)" ]

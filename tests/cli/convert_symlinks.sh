@@ -16,12 +16,13 @@ for to in safetensors mlx; do # by copying, and by converting
         code=0
         wb convert "$model" $out --to "$to" 2>message || code=$?
         [ "$code" = 4 ]
-        grep -q 'the folder already exists' message
+        grep -q 'the folder exists' message
     done
     wb convert "$model" slash --to "$to" --force
     [ -L slash ]
     [ -L link ]
-    [ ! -e elsewhere/real/old ]
+    [ -e elsewhere/real/old ]
+    rm elsewhere/real/old
     [ -s elsewhere/real/config.json ]
     wb verify -q link
     # The folder of the source by another name is none to be replaced.

@@ -59,7 +59,7 @@ mkdir parts
 wb convert "$models/qwen3-bf16" parts/q.gguf --quant F32 --max-shard-size 1MB
 [ "$(ls parts | wc -l)" -gt 1 ]
 wb verify -q parts/*.gguf
-wb convert "$models/qwen3-bf16" q.gguf --quant F32
+wb convert "$models/qwen3-bf16" q.gguf --quant F32 --force
 wb convert parts/q-00001-of-*.gguf whole.gguf
 for from in q.gguf whole.gguf; do
     wb export $from blk.1.ffn_down.weight --format raw -o $from.raw
@@ -78,9 +78,9 @@ config["rope_scaling"] = {"factor": float(sys.argv[2]), "high_freq_factor": 4.0,
 json.dump(config, open("rope/config.json", "w"))
 P
     rm -rf rope.back
-    wb convert rope rope.gguf
-    wb convert rope.gguf rope.back --to safetensors
-    wb convert rope.back again.gguf
+    wb convert rope rope.gguf --force
+    wb convert rope.gguf rope.back --to safetensors --force
+    wb convert rope.back again.gguf --force
     for file in rope again; do
         wb export $file.gguf rope_freqs.weight --format raw -o $file.raw
     done

@@ -10,7 +10,7 @@ tokens = (logits / "tokens.txt").read_text().split()
 few = "3 7 1 0 23 12 7 3 15 9 20 4 2 11 18 6".split()
 
 def convert(source, target, *options):
-    p = subprocess.run(["wb", "convert", str(source), target, *options], capture_output=True)
+    p = subprocess.run(["wb", "convert", str(source), target, "--force", *options], capture_output=True)
     assert p.returncode == 0, (source, target, options, p.stderr)
 
 def check(path, name, tokens, limit):

@@ -81,7 +81,7 @@ for name, (_, shape, raw) in plain.items():
 def patterned(own, code=0):
     pathlib.Path("peft/adapter_config.json").write_text(
         json.dumps({"r": rank, "lora_alpha": alpha, "alpha_pattern": own}))
-    return wb("convert", twin, "own.safetensors", "--quant", "F32", "--lora", f"peft:{scale}", code=code)
+    return wb("convert", twin, "own.safetensors", "--force", "--quant", "F32", "--lora", f"peft:{scale}", code=code)
 for own, alphas in (
         ({}, (alpha, alpha, alpha)), (None, (alpha, alpha, alpha)),
         ({"q_proj": 12, "proj": 50, "layers.1.mlp.down_proj": 3, "own_proj": 60}, (12, alpha, 3)),

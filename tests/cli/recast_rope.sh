@@ -15,7 +15,7 @@ def convert(family, change, drop=()):
     config = json.loads((twins / family / "config.json").read_text())
     config = {k: v for k, v in (config | change).items() if k not in drop}
     pathlib.Path("in/config.json").write_text(json.dumps(config))
-    code, answer, said = wb("convert", "in", "out.gguf", "--json")
+    code, answer, said = wb("convert", "in", "out.gguf", "--force", "--json")
     assert code == 0, said
     asked = json.loads(wb("inspect", "--json", "--metadata", "out.gguf")[1])["metadata"]
     return {k.partition(".")[2]: v for k, v in asked.items() if ".rope." in k}, json.loads(answer)["findings"], config
@@ -95,7 +95,7 @@ for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rot
     head = config["hidden_size"] // config["num_attention_heads"]
     same(keys, dimension_count=head // 2, scaling__type=None)
     shutil.rmtree("back", ignore_errors=True)
-    assert wb("convert", "out.gguf", "back", "--to", "safetensors")[0] == 0
+    assert wb("convert", "out.gguf", "back", "--force", "--to", "safetensors")[0] == 0
     assert json.load(open("back/config.json"))["partial_rotary_factor"] == 0.5
     assert not told, told
 for part in 1e-9, 0.0, -0.5, 1.5, 0.49:  # which is none, or no dimension
@@ -115,7 +115,7 @@ def back(*edits):
     for edit in edits:
         code, _, said = wb("edit", "out.gguf", *edit)
         assert code == 0, said
-    code, answer, said = wb("convert", "out.gguf", "back", "--to", "safetensors", "--json")
+    code, answer, said = wb("convert", "out.gguf", "back", "--force", "--to", "safetensors", "--json")
     assert code == 0, said
     return json.load(open("back/config.json")).get("rope_scaling"), [f["message"] for f in json.loads(answer)["findings"]
                                                                      if f["severity"] == "warning"]
@@ -164,7 +164,7 @@ def name_of(tokens, fallback=True):
     vocab = {t: i for i, t in enumerate(tokens)}
     pathlib.Path("in/tokenizer.json").write_text(json.dumps({"added_tokens": [], "pre_tokenizer": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": [], "byte_fallback": fallback}}))
-    assert wb("convert", "in", "out.gguf")[0] == 0
+    assert wb("convert", "in", "out.gguf", "--force")[0] == 0
     return wb("inspect", "--metadata", "general.name", "out.gguf")[1].strip()
 letters = [chr(97 + i) for i in range(20)]
 assert name_of(letters + ["</s>", "<unk>", "<s>", "<|endoftext|>"]) == "Phi-3"

@@ -14,7 +14,7 @@ def convert(family, **files):
             path.unlink()
         else:
             path.write_text(change(path.read_text()))
-    p = subprocess.run(["wb", "convert", "in", "out.gguf", "--json"], capture_output=True)
+    p = subprocess.run(["wb", "convert", "in", "out.gguf", "--force", "--json"], capture_output=True)
     assert p.returncode == 0, p
     tokens = json.loads(subprocess.run(["wb", "inspect", "--json", "--metadata", "out.gguf"], capture_output=True).stdout)
     tokens = tokens["metadata"].get("tokenizer.ggml.tokens")

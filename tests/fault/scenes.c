@@ -104,7 +104,7 @@ static wb_status write_model(const recipe *r, wb_error *error)
         status = wb_open(at(r->source), &open, &source, error);
     const wb_writer_options options = {.size = sizeof options,
                                        .format = r->format,
-                                       .flags = r->flags,
+                                       .flags = r->flags | WB_WRITE_FORCE,
                                        .max_file_tensors = r->max_file_tensors,
                                        .source = source,
                                        .store = at("out/store"),

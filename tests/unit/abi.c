@@ -296,6 +296,12 @@ static wb_status edited(void *s, int fails)
     return wb_edit_file(f.a_path, &edit, 1, &options, s, NULL);
 }
 
+static wb_status partial(void *s, int fails)
+{
+    return wb_convert_partial(fails ? (wb_target)99 : WB_TARGET_GGUF, "none.gguf", NULL, 0, s,
+                              NULL);
+}
+
 static wb_status hash_tensor_at(void *s, int fails)
 {
     return wb_hash_tensor_at(f.hashes, fails ? 9 : 0, s);
@@ -343,6 +349,7 @@ static const struct output {
     {WB__ABI_wb_plan_range, plan_range_at},
     {WB__ABI_wb_load_report, load_report},
     {WB__ABI_wb_edited, edited},
+    {WB__ABI_wb_partial, partial},
     {WB__ABI_wb_tensor_hash, hash_tensor_at},
     {WB__ABI_wb_tensor_diff, diff_tensor_at},
     {WB__ABI_wb_meta_diff, diff_meta_at},

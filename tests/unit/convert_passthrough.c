@@ -442,7 +442,7 @@ static void refused(void **state)
     fresh();
     run_killed(&ways[OUT], 2, &was);
     run_command(text_of("mkdir %s/out/m.gguf", scratch));
-    assert_int_equal(run(&ways[OUT], none, &resumed, &error), WB_ERROR_IO);
+    assert_int_equal(run(&ways[OUT], none, &resumed, &error), WB_ERROR_ARGUMENT);
     run_command(text_of("rmdir %s/out/m.gguf", scratch));
     finish(&ways[OUT], true);
 }

@@ -280,7 +280,8 @@ static void half_bytes(void **state)
                      WB_OK);
     assert_memory_equal(values, expected, sizeof values);
     wb_close(model);
-    convert(from, WB_TARGET_SAFETENSORS, NULL, to);
+    const wb_convert_policy again = {.size = sizeof again, .flags = WB_CONVERT_FORCE};
+    convert(from, WB_TARGET_SAFETENSORS, &again, to);
     model = open_model(to);
     wb_model *source = open_model(from);
     compare_tensors(model, source, "F4");
@@ -364,7 +365,8 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
     wb_writer *writer;
     wb_error error;
     uint64_t at[2];
-    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "gguf", .flags = WB_WRITE_FORCE};
     const uint64_t shape[] = {experts, columns}, one[] = {experts, 1};
     char *sum_name = text_of("%s.in_sum2", name), *count_name = text_of("%s.counts", name);
     assert_int_equal(wb_writer_create(&options, &writer, &error), WB_OK);
@@ -395,7 +397,8 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
 static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
 {
     char *to = text_of("%s/measure.gguf", scratch);
-    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
+    const wb_convert_policy policy = {
+        .size = sizeof policy, .quant = "F32", .flags = WB_CONVERT_FORCE};
     wb_tensor tensor = {.size = sizeof tensor};
     uint64_t at = 0;
     convert(from, WB_TARGET_GGUF, &policy, to);
@@ -410,7 +413,8 @@ static void measure_of(const char *from, const char *name, uint64_t *columns, ui
 
 static void convert_with(const char *from, const char *matrix, const char *to)
 {
-    const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_1", .importance = matrix};
+    const wb_convert_policy policy = {
+        .size = sizeof policy, .quant = "Q4_1", .importance = matrix, .flags = WB_CONVERT_FORCE};
     convert(from, WB_TARGET_GGUF, &policy, to);
 }
 
@@ -484,7 +488,8 @@ static char *make_wide(void)
     wb_writer *writer;
     wb_error error;
     const uint64_t shape[] = {4, 256};
-    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "gguf", .flags = WB_WRITE_FORCE};
     const struct {
         const char *key;
         uint64_t number;

@@ -15,7 +15,8 @@ static char *in(const char *name)
 static void make_gguf(const char *path)
 {
     wb_writer *writer;
-    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "gguf", .flags = WB_WRITE_FORCE};
     const uint64_t shape[] = {40};
     static const uint8_t data[160];
     assert_int_equal(wb_writer_create(&options, &writer, NULL), WB_OK);

@@ -37,7 +37,8 @@ static char *folder;
 static void make_gguf(const char *path)
 {
     wb_writer *writer;
-    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "gguf", .flags = WB_WRITE_FORCE};
     const uint64_t shape[] = {40};
     static const uint8_t data[160] = {1, 2, 3};
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};

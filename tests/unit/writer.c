@@ -121,7 +121,8 @@ static void aligns(void **state)
         wb_writer *writer;
         wb_writer_options options = {.size = sizeof options,
                                      .format = "safetensors",
-                                     .flags = tensors_too ? WB_WRITE_ALIGN_TENSORS : 0,
+                                     .flags = WB_WRITE_FORCE |
+                                              (tensors_too ? WB_WRITE_ALIGN_TENSORS : 0),
                                      .alignment = 4096};
         OK(wb_writer_create(&options, &writer, E));
         uint64_t a = add(writer, "a", WB_DTYPE_U8, 1, 5), b = add(writer, "b", WB_DTYPE_U8, 1, 9);
@@ -391,7 +392,7 @@ static void write_gguf(const char *path, uint32_t flags, uint64_t alignment, uin
     wb_writer *writer;
     wb_writer_options options = {.size = sizeof options,
                                  .format = "gguf",
-                                 .flags = flags,
+                                 .flags = flags | WB_WRITE_FORCE,
                                  .alignment = alignment,
                                  .max_file_tensors = max_tensors};
     OK(wb_writer_create(&options, &writer, E));
@@ -474,8 +475,10 @@ static void copies(void **state)
         write_gguf(expected, to_flags, 64, 0);
         wb_model *model = open_model(from);
         wb_writer *writer;
-        wb_writer_options options = {
-            .size = sizeof options, .format = "gguf", .flags = to_flags, .source = model};
+        wb_writer_options options = {.size = sizeof options,
+                                     .format = "gguf",
+                                     .flags = to_flags | WB_WRITE_FORCE,
+                                     .source = model};
         OK(wb_writer_create(&options, &writer, E));
         /* Omits entries that the library derives, because the file does not store them. */
         for (uint64_t i = 0; i < wb_meta_count(model); i++) {

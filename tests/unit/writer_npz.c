@@ -16,8 +16,10 @@ static char *in(const char *name)
 static wb_writer *make(uint32_t flags, uint64_t alignment)
 {
     wb_writer *writer;
-    const wb_writer_options options = {
-        .size = sizeof options, .format = "npz", .flags = flags, .alignment = alignment};
+    const wb_writer_options options = {.size = sizeof options,
+                                       .format = "npz",
+                                       .flags = flags | WB_WRITE_FORCE,
+                                       .alignment = alignment};
     OK(wb_writer_create(&options, &writer, E));
     return writer;
 }

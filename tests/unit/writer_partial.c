@@ -118,7 +118,7 @@ static void a_private_file_stays_so(void **state)
     char *path = text_of("%s/private.safetensors", folder);
     char *kept = text_of("%s/.private.safetensors.wb-partial", folder);
     const wb_writer_options options = {
-        .size = sizeof options, .format = "safetensors", .flags = WB_WRITE_KEEP};
+        .size = sizeof options, .format = "safetensors", .flags = WB_WRITE_KEEP | WB_WRITE_FORCE};
     const uint64_t shape[] = {4};
     write_file(path, "secret", 6);
     assert_int_equal(chmod(path, 0600), 0);

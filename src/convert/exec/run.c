@@ -233,6 +233,22 @@ static bool is_settled(const wb__emit_job *out, wb_status status)
     return !has;
 }
 
+/* Copies the list of replaced files, because the caller asks for it after the writer is freed. */
+static wb_status take_replaced(wb__emit_job *out)
+{
+    wb_conversion *conversion = out->conversion;
+    const char *path;
+    conversion->replaced.count = 0;
+    for (uint64_t i = 0; (path = wb_writer_replaces(out->writer, i)) != NULL; i++) {
+        const char **entry = wb__list_append(&conversion->replaced);
+        if (entry != NULL)
+            *entry = wb__plan_text(conversion, wb__str_from(path, SIZE_MAX)).ptr;
+        if (entry == NULL || *entry == NULL)
+            return wb__fail_memory(out->context);
+    }
+    return WB_OK;
+}
+
 /* Declares all tensors, metadata and sidecar files of the output to the writer. */
 static wb_status declare_all(wb__emit_job *out)
 {
@@ -256,6 +272,8 @@ static wb_status write_all(wb__emit_job *out, wb__checkpoint **journal)
     if (status == WB_OK)
         status = wb_writer_begin(out->writer, out->context->error);
     out->begun = status == WB_OK;
+    if (status == WB_OK)
+        status = take_replaced(out);
     if (status == WB_OK)
         status = out->conversion->whole
                      ? wb__emit_passthrough_file(out, wb__checkpoint_is_known(*journal), &taken)
@@ -317,6 +335,8 @@ wb_status wb__plan_check(wb_conversion *conversion, wb__context *context, const 
         status = wb_writer_plan(out.writer, path, context->error);
     if (status == WB_OK)
         status = wb_writer_check(out.writer, context->error);
+    if (status == WB_OK)
+        status = take_replaced(&out);
     free_delivery(&out);
     return status;
 }

@@ -104,9 +104,9 @@ static wb_status look_for(wb__context *context, wb_writer *writer, bool *is_ther
 {
     struct stat st;
     wb_status status = find_existing(context, writer);
-    *is_there = status == WB_OK && !(writer->flags & WB_WRITE_FORCE) &&
-                lstat(writer->manifest_path, &st) == 0;
-    return status;
+    bool exists = status == WB_OK && lstat(writer->manifest_path, &st) == 0;
+    *is_there = exists && !(writer->flags & WB_WRITE_FORCE);
+    return exists && !*is_there ? wb__replaced_add(context, writer, writer->manifest_path) : status;
 }
 
 static wb_status fail_existing(wb__context *context, const wb_writer *writer)

@@ -1,0 +1,260 @@
+/* Finds and removes the partial result of an interrupted conversion. The names of its files are
+ * described in write/partial_files.c and convert/exec/checkpoint.h. */
+#define _GNU_SOURCE /* for flock */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bundles/ollama/ollama.h"
+#include "convert/convert.h"
+#include "convert/convert_messages.h"
+#include "io/io.h"
+#include "io/sink.h"
+#include "write/write.h"
+
+#define PART_BYTES (sizeof "-00001-of-00003" - 1)
+
+typedef struct search {
+    wb__context *context;
+    wb_partial *found;
+    const char *folder; /* directory of the output */
+    wb__str base;       /* file name of the output */
+    bool discards;
+    bool is_inside; /* the directory of the partial files itself is searched */
+} search;
+
+/* Returns true if `whole` is the name of a part of the output, NAME-00001-of-00003.gguf. */
+static bool is_part(const search *s, wb__str whole)
+{
+    static const wb__str ends[] = {{".gguf", 5}, {".safetensors", 12}};
+    for (size_t i = 0; i < 2; i++) {
+        wb__str stem = s->base;
+        if (wb__str_ends_with(stem, ends[i]))
+            stem.len -= ends[i].len;
+        if (!wb__str_ends_with(whole, ends[i]) || !wb__str_starts_with(whole, stem) ||
+            whole.len < stem.len + ends[i].len)
+            continue;
+        if (wb__partial_is_numbers(
+                (wb__str){whole.ptr + stem.len, whole.len - stem.len - ends[i].len}))
+            return true;
+    }
+    return false;
+}
+
+static char *join(const search *s, const char *name)
+{
+    return wb__path_join(&s->context->allocator, s->folder, wb__str_from(name, SIZE_MAX));
+}
+
+static void free_path(const search *s, char *path)
+{
+    if (path != NULL)
+        wb__free(&s->context->allocator, path, strlen(path) + 1);
+}
+
+/* Returns true if an output of the name `whole` has a journal of its own. */
+static bool has_journal(const search *s, wb__str whole)
+{
+    struct stat st;
+    char *at = wb__path_join(&s->context->allocator, s->folder, whole);
+    char *journal = at == NULL ? NULL : wb__hidden_path(&s->context->allocator, at, WB__RESUME_END);
+    bool has = journal == NULL || lstat(journal, &st) == 0;
+    free_path(s, journal);
+    free_path(s, at);
+    return has;
+}
+
+/* Sets *whole to NAME of the hidden name .NAME followed by `end`. */
+static bool is_hidden(wb__str name, const char *end, wb__str *whole)
+{
+    wb__str tail = wb__str_from(end, SIZE_MAX);
+    if (name.len <= tail.len + 1 || name.ptr[0] != '.' || !wb__str_ends_with(name, tail))
+        return false;
+    *whole = (wb__str){name.ptr + 1, name.len - 1 - tail.len};
+    return true;
+}
+
+static bool is_of_result(const search *s, wb__str name)
+{
+    wb__str whole;
+    if (s->is_inside)
+        return true;
+    if (is_hidden(name, WB__KEPT_END, &whole))
+        return wb__str_equal(whole, s->base) || (is_part(s, whole) && !has_journal(s, whole));
+    return false;
+}
+
+/* ---- measuring and removing ---- */
+
+/* Returns the disk space of a file. The file system may not have allocated it yet. */
+static uint64_t bytes_of(const struct stat *st)
+{
+    uint64_t allocated = (uint64_t)st->st_blocks * 512, length = (uint64_t)st->st_size;
+    return allocated > length ? allocated : length;
+}
+
+static wb_status visit(void *ctx, const char *name);
+
+static wb_status visit_folder(const search *s, const char *path)
+{
+    search below = *s;
+    below.folder = path;
+    below.is_inside = true;
+    return wb__directory_list(s->context, path, visit, &below);
+}
+
+static wb_status fail_removal(const search *s, const char *path, int os_error)
+{
+    s->context->file = path;
+    wb_status status = wb__fail_os(s->context, os_error, WB__MSG_CONVERT_DISCARD);
+    s->context->file = "";
+    return status;
+}
+
+/*
+ * A run that was killed while it renamed the parts of a set left final names, which are second
+ * names of the partial files. Without the first part of a split or the index they are no model, and
+ * are removed too.
+ */
+static void withdraw(const search *s, wb__str whole, const struct stat *st)
+{
+    static const char end[] = ".safetensors";
+    struct stat named;
+    bool is_gguf = wb__str_ends_with(whole, WB__STR(".gguf"));
+    size_t stem = whole.len - PART_BYTES - (is_gguf ? sizeof ".gguf" : sizeof end) + 1;
+    char anchor[300], own[300];
+    if (whole.len > 255)
+        return;
+    (void)snprintf(own, sizeof own, "%.*s", (int)whole.len, whole.ptr);
+    if (is_gguf)
+        (void)snprintf(anchor, sizeof anchor, "%.*s-00001%s", (int)stem, whole.ptr, own + stem + 6);
+    else
+        (void)snprintf(anchor, sizeof anchor, "%.*s%s.index.json", (int)stem, whole.ptr, end);
+    char *index = join(s, anchor), *path = join(s, own);
+    if (index != NULL && path != NULL && lstat(index, &named) != 0 && errno == ENOENT &&
+        lstat(path, &named) == 0 && named.st_dev == st->st_dev && named.st_ino == st->st_ino)
+        (void)unlink(path);
+    free_path(s, path);
+    free_path(s, index);
+}
+
+static wb_status take(const search *s, const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return WB_OK;
+    bool is_folder = S_ISDIR(st.st_mode);
+    wb_status status = is_folder ? visit_folder(s, path) : WB_OK;
+    if (!is_folder) {
+        s->found->files++;
+        s->found->bytes += bytes_of(&st);
+    }
+    if (!s->is_inside && s->found->path[0] == '\0')
+        wb__printable(s->found->path, sizeof s->found->path, wb__str_from(path, SIZE_MAX));
+    if (status != WB_OK || !s->discards || s->is_inside)
+        return status;
+    wb__str whole;
+    bool is_hidden_part = is_hidden(wb__path_base(path), WB__KEPT_END, &whole) && is_part(s, whole);
+    if (is_hidden_part && !is_folder)
+        withdraw(s, whole, &st);
+    if (is_folder)
+        wb__directory_retire(&s->context->allocator, path);
+    else
+        (void)unlink(path);
+    return lstat(path, &st) == 0 ? fail_removal(s, path, errno == 0 ? EBUSY : errno) : WB_OK;
+}
+
+static wb_status visit(void *ctx, const char *name)
+{
+    const search *s = ctx;
+    if (!is_of_result(s, wb__str_from(name, SIZE_MAX)))
+        return WB_OK;
+    char *path = join(s, name);
+    wb_status status = path == NULL ? wb__fail_memory(s->context) : take(s, path);
+    free_path(s, path);
+    return status;
+}
+
+/* Locks the journal, which a running conversion keeps locked. Sets *fd to -1 if there is none. */
+static wb_status lock(const search *s, const char *journal, int *fd)
+{
+    *fd = open(journal, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return WB_OK;
+    s->context->file = journal;
+    wb_status status = wb__fail_os(s->context, EBUSY, WB__MSG_CONVERT_OUTPUT_BUSY);
+    s->context->file = "";
+    (void)close(*fd);
+    return status;
+}
+
+/* Searches the directory of the output, with the journal locked if files are removed. */
+static wb_status search_all(search *s, const char *journal)
+{
+    struct stat st;
+    int fd = -1;
+    wb_status status = s->discards ? lock(s, journal, &fd) : WB_OK;
+    if (status == WB_OK)
+        status = wb__directory_list(s->context, s->folder, visit, s);
+    if (status == WB_ERROR_NOT_FOUND) { /* without the directory there is no partial result */
+        (void)wb__error_reset(s->context->error, s->context->error);
+        status = WB_OK;
+    }
+    if (status == WB_OK && lstat(journal, &st) == 0) {
+        bool is_first = s->found->files == 0;
+        if (is_first)
+            wb__printable(s->found->path, sizeof s->found->path, wb__str_from(journal, SIZE_MAX));
+        s->found->files++;
+        s->found->bytes += bytes_of(&st);
+        if (s->discards && unlink(journal) != 0)
+            status = fail_removal(s, journal, errno);
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return status;
+}
+
+/* Finds the path from which the hidden names are derived. */
+static wb_status find_target(wb__context *context, wb_target target, const char *path,
+                             const char *store, char **end)
+{
+    int os_error = 0;
+    if (target == WB_TARGET_OLLAMA)
+        return wb__ollama_kept_path(context, store, wb__str_from(path, SIZE_MAX), end);
+    *end = wb__path_follow(&context->allocator, path, &os_error);
+    context->file = path;
+    return *end != NULL         ? WB_OK
+           : os_error == ENOMEM ? wb__fail_memory(context)
+                                : wb__fail_os(context, os_error, WB__MSG_CONVERT_OUTPUT_FOLDER);
+}
+
+wb_status wb__partial_result(wb__context *context, wb_target target, const char *path,
+                             const char *store, bool discards, wb_partial *partial)
+{
+    char *end;
+    wb_status status = find_target(context, target, path, store, &end);
+    context->file = "";
+    if (status != WB_OK || end == NULL) /* a name that is too long has no partial result */
+        return status;
+    char *folder = wb__path_join(&context->allocator, "", wb__path_folder(end));
+    char *journal = wb__hidden_path(&context->allocator, end, WB__RESUME_END);
+    if (target == WB_TARGET_OLLAMA && journal != NULL) {
+        /* The journal of a store is inside the directory of the partial files. */
+        free_path(&(search){.context = context}, journal);
+        journal = wb__hidden_path(&context->allocator, end, WB__KEPT_END "/.blobs" WB__RESUME_END);
+    }
+    search s = {.context = context,
+                .found = partial,
+                .folder = folder,
+                .base = wb__path_base(end),
+                .discards = discards};
+    status = folder == NULL || journal == NULL ? wb__fail_memory(context) : search_all(&s, journal);
+    free_path(&s, journal);
+    free_path(&s, folder);
+    free_path(&s, end);
+    return status;
+}
