@@ -29,8 +29,8 @@ typedef struct keys {
 static unsigned bits_of(uint64_t value)
 {
     unsigned bits = 0;
-    while (value >> bits != 0 && ++bits < 64) {
-    }
+    for (; value != 0; value >>= 1)
+        bits++;
     return bits;
 }
 

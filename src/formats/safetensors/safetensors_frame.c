@@ -85,8 +85,9 @@ static bool take_shape(scanner *s)
     if (take(s, ']'))
         return true;
     do {
-        if (s->kind.rank == MAX_RANK || !take_number(s, &s->shape[s->kind.rank++]))
+        if (s->kind.rank == MAX_RANK || !take_number(s, &s->shape[s->kind.rank]))
             return false;
+        s->kind.rank++;
     } while (take_mark(s, ','));
     return take(s, ']');
 }
