@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -266,6 +267,25 @@ int __wrap_open64(const char *path, int flags, ...)
     mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     return layer.on ? open_at(AT_FDCWD, path, flags, mode) : __real_open64(path, flags, mode);
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* The C library has no function for openat2. The other system call that the library makes this way,
+ * cachestat, has four arguments, too. */
+long __wrap_syscall(long number, ...)
+{
+    va_list arguments;
+    va_start(arguments, number);
+    long a = va_arg(arguments, long), b = va_arg(arguments, long), c = va_arg(arguments, long);
+    long d = va_arg(arguments, long);
+    va_end(arguments);
+    bool opens = layer.on && number == SYS_openat2;
+    if (opens)
+        FAIL_IF(LAYER_OPEN);
+    long result = __real_syscall(number, a, b, c, d);
+    return opens ? opened((int)result) : result;
 }
 
 DECLARE(int, memfd_create, const char *name, unsigned flags);
@@ -651,6 +671,15 @@ ASKS(access, LAYER_ACCESS, (const char *path, int mode), path, mode)
 ASKS(faccessat, LAYER_ACCESS, (int folder, const char *path, int mode, int flags), folder, path,
      mode, flags)
 ASKS(poll, LAYER_POLL, (struct pollfd * fds, nfds_t n, int timeout), fds, n, timeout)
+
+DECLARE(ssize_t, readlinkat, int folder, const char *path, char *to, size_t n);
+ssize_t __wrap_readlinkat(int folder, const char *path, char *to, size_t n)
+{
+    if (!layer.on)
+        return __real_readlinkat(folder, path, to, n);
+    FAIL_IF(LAYER_READLINK);
+    return __real_readlinkat(folder, path, to, n);
+}
 
 DECLARE(ssize_t, readlink, const char *path, char *to, size_t n);
 ssize_t __wrap_readlink(const char *path, char *to, size_t n)
