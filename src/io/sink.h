@@ -242,8 +242,9 @@ void wb__temporary_name(char *name, uint64_t id, uint64_t member);
 void wb__claim(const wb_allocator *allocator, int folder);
 
 /*
- * Claims a directory, or with is_file the parent of a file. *fd receives the directory's
- * descriptor, which the caller closes; -1 if it cannot be opened.
+ * Opens a directory, or with is_file the directory that contains a file, and calls wb__claim for
+ * it. *fd receives the descriptor, which the caller closes, or -1 if the directory cannot be opened.
+ * Fails only if memory runs out.
  */
 wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 

@@ -99,17 +99,18 @@ wb__json_token wb__json_next(wb__json *json);
 bool wb__json_skip(wb__json *json);
 
 /*
- * Call where a member of an object may begin. Skips the comma and white space before the member and
- * returns true if the cursor is at the opening quote of a key. Otherwise returns false, and parsing
- * can continue normally. A caller that then reads whole members from the cursor itself must call
- * wb__json_took_members afterwards.
+ * Call where a member of an object may begin. Skips the comma and white space before the member.
+ * Returns true if the cursor is now at the opening quote of a key; then the caller may parse whole
+ * members from the text without the functions of this file, and must call wb__json_took_members
+ * after them. If the function returns false, continue with wb__json_next.
  */
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
 
 /*
  * Like wb__json_reach_key, but in an array: returns true if the cursor is at the first byte of an
- * element. A caller that then reads elements itself must also call wb__json_took_members.
+ * element, and then the caller may parse elements without the functions of this file. It must call
+ * wb__json_took_members after them.
  */
 bool wb__json_reach_element(wb__json *json);
 

@@ -55,7 +55,11 @@ typedef enum wb__global {
     WB__GLOBAL_DIVISOR  /* its reciprocal multiplies the group scale (compressed-tensors) */
 } wb__global;
 
-/* The packing of tensors whose parts have equal shapes and dtypes. */
+/*
+ * How the parts of a quantized tensor (values, scales, zero points) form one logical tensor. Two
+ * tensors share a packing if each part of the one has the shape and the dtype of the same part of
+ * the other.
+ */
 typedef struct wb__packing {
     /* the joined tensor: logical shape and elements, total bytes of all parts */
     wb__kind kind;

@@ -11,7 +11,7 @@
 /* The packing that follows from the kinds of the parts, the naming convention and a hint. */
 typedef struct solution {
     wb__packing packing;       /* first, because wb__packed.packing points to it */
-    uint32_t kinds[WB__PARTS]; /* UINT32_MAX: the part does not exist */
+    uint32_t kinds[WB__PARTS]; /* index of each part's kind in the table; UINT32_MAX: no part */
     wb__packing_hint hint;
     unsigned naming;
     unsigned unused; /* bit set of the parts that the packing does not use */

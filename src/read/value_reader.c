@@ -11,7 +11,8 @@
 
 /* A piece of this size stays in the processor cache until it is converted. */
 #define RAW_BYTES ((size_t)64 << 10)
-/* Minimum size of the window in floats, a multiple of all unit sizes. */
+/* Minimum number of converted floats in the window. It is a multiple of the number of elements in a
+ * block of every dtype. */
 #define WINDOW_MIN ((uint64_t)64 << 10)
 #define WINDOW_MAX ((uint64_t)1 << 20)
 

@@ -28,8 +28,8 @@ static unsigned distance(unsigned a, unsigned b, unsigned bits)
     return sum;
 }
 
-/* Checks that the cell of `code` lists the points at the `shells` smallest distances from it, in
- * order of distance. */
+/* Checks that the cell of `code` lists the nearest points of the codebook in order of distance, up
+ * to a number of different distances, and that no point at one of these distances is missing. */
 static void check_cell(int id, const wb__codebook *book, unsigned code)
 {
     uint32_t cell = book->cells[code];
