@@ -16,6 +16,11 @@
 #define WB__MSG_TOKENIZER_BAD_MERGES                                                               \
     "some merges are not pairs of strings; these merges are left out"
 
+/* ---- tokenizer/from_lines.c, tokenizer/from_pieces.c ---- */
+
+#define WB__MSG_TOKENIZER_DENSE                                                                    \
+    "the file has more tokens than its size permits: fewer than 4 bytes for each"
+
 /* ---- tokenizer/tokenizer_make.c ---- */
 
 #define WB__MSG_TOKENIZER_NOT_SENTENCEPIECE "the file is not a valid SentencePiece model"

@@ -92,10 +92,10 @@ bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item
     if (need > ceiling)
         return false;
     size_t wanted = *capacity < 4 ? 8 : *capacity;
-    if (wanted <= ceiling / 2)
-        wanted *= 2;
-    else
-        wanted = ceiling;
+    /* Old and new block exist at the same time. Large blocks grow by half, so that both need at
+     * most 2.5 times the bytes in use; with doubling it would be 3 times. */
+    size_t more = wanted >= LARGE / item_size ? wanted / 2 : wanted;
+    wanted = wanted <= ceiling && more <= ceiling - wanted ? wanted + more : ceiling;
     if (wanted < need)
         wanted = need;
     if (wanted > SIZE_MAX / item_size)

@@ -364,23 +364,59 @@ static void pieces(void **state)
         size_t at = bad.n + 2;
         bytes(&bad, field, cut, sizeof cut);
         wb__sentencepiece model;
-        assert_false(wb__sentencepiece_read(&model, bad.bytes, bad.n, &wb__default_allocator));
+        assert_false(wb__sentencepiece_read(&model, bad.bytes, bad.n));
         assert_int_equal(model.fault_at, at);
-        wb__sentencepiece_free(&model);
     }
     wb__sentencepiece model;
-    assert_false(wb__sentencepiece_read(&model, NULL, 0, &wb__default_allocator));
-    wb__sentencepiece_free(&model);
+    assert_false(wb__sentencepiece_read(&model, NULL, 0));
     proto bare = {.n = 0};
     number(&bare, 4, 1); /* a file without pieces */
-    assert_false(wb__sentencepiece_read(&model, bare.bytes, bare.n, &wb__default_allocator));
-    wb__sentencepiece_free(&model);
+    assert_false(wb__sentencepiece_read(&model, bare.bytes, bare.n));
     for (size_t n = 1; n <= 11; n++) { /* a tag that is too long or truncated */
         unsigned char tag[11];
         memset(tag, 0x80, sizeof tag);
-        assert_false(wb__sentencepiece_read(&model, tag, n, &wb__default_allocator));
+        assert_false(wb__sentencepiece_read(&model, tag, n));
         assert_int_equal(model.fault_at, 0);
-        wb__sentencepiece_free(&model);
+    }
+}
+
+/*
+ * A file with fewer than 4 bytes for each token must be reported and ignored, unless it has at most
+ * 16,384 tokens, whatever their size.
+ */
+static void dense_files(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count;
+        const char *each;
+        bool good;
+    } cases[] = {
+        {16384, "\n", true},    {40000, "\n", false},    {16384, "a\n", true},
+        {100000, "a\n", false}, {100000, "abc\n", true},
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
+        bool is_model = i % 2 != 0; /* a line of vocab.txt, or a piece with as many bytes */
+        const char *each = cases[i / 2].each;
+        size_t n = strlen(each), all = 0;
+        char *text = malloc(cases[i / 2].count * (n + 1) + 1);
+        for (size_t k = 0; k < cases[i / 2].count; k++, all += n)
+            memcpy(text + all, each, n);
+        if (is_model) {
+            n = n < 2 ? 2 : n; /* the shortest piece has two bytes */
+            for (all = 0; all < cases[i / 2].count * n; all += n)
+                memcpy(text + all, n == 2 ? "\x0A\0" : "\x0A\2\x18\1", n);
+        }
+        made m;
+        prepare(&m);
+        make_from(&m, NULL, is_model ? (wb__str){text, all} : none,
+                  is_model ? none : (wb__str){text, all}, 0);
+        assert_int_equal(m.status, WB_OK);
+        assert_int_equal(m.findings.count, !cases[i / 2].good);
+        assert_int_equal(m.tokenizer.tokens.count, cases[i / 2].good ? cases[i / 2].count : 0);
+        assert_true(m.memory.peak + all <= 8 * all + ((size_t)1 << 20));
+        release(&m);
+        free(text);
     }
 }
 
@@ -597,15 +633,11 @@ static void allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(special_tokens),
-        cmocka_unit_test(special_numbers),
-        cmocka_unit_test(looks),
-        cmocka_unit_test(pretokenizers),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(replaced_pieces),
-        cmocka_unit_test(odd_vocabularies),
-        cmocka_unit_test(space_prefixes),
-        cmocka_unit_test(allocations),
+        cmocka_unit_test(special_tokens),  cmocka_unit_test(special_numbers),
+        cmocka_unit_test(looks),           cmocka_unit_test(pretokenizers),
+        cmocka_unit_test(pieces),          cmocka_unit_test(dense_files),
+        cmocka_unit_test(replaced_pieces), cmocka_unit_test(odd_vocabularies),
+        cmocka_unit_test(space_prefixes),  cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

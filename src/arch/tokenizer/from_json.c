@@ -208,6 +208,7 @@ wb_status wb__make_from_json(wb__token_maker *m)
         return wb__fail_memory(m->context);
     if (strcmp(tokenizer->model, "llama") == 0) {
         tokenizer->add_space_prefix = space_prefix(&m->json.tree);
+        wb__tokenizer_json_drop_tokens(&m->json); /* makes space for the index of the tokens */
         return wb__token_score_by_merges(m) ? WB_OK : wb__fail_memory(m->context);
     }
     if (strcmp(tokenizer->model, "gpt2") == 0) {

@@ -1,4 +1,5 @@
 /* Creates a tokenizer from vocab.txt, which has one token per line. */
+#include "arch/arch_messages.h"
 #include "arch/tokenizer/tokenizer_make.h"
 
 static bool is_control(wb__str word)
@@ -21,6 +22,12 @@ static bool next_line(wb__str *rest, wb__str *line)
     return true;
 }
 
+/* Returns an upper limit of the total length of all token strings. A word gets a mark of 3 bytes. */
+static size_t bytes_of_tokens(const wb__token_maker *m, size_t lines, size_t count)
+{
+    return m->files->vocab.len + 3 * lines + (count - lines) * sizeof "[PAD4294967295]";
+}
+
 wb_status wb__make_from_lines(wb__token_maker *m)
 {
     wb__tokenizer *tokenizer = m->tokenizer;
@@ -28,8 +35,11 @@ wb_status wb__make_from_lines(wb__token_maker *m)
     size_t have = 0;
     while (next_line(&rest, &line))
         have++;
+    if (wb__tokens_too_dense(have, m->files->vocab.len))
+        return wb__token_note(m, WB_NO_OFFSET, "vocab.txt", WB__MSG_TOKENIZER_DENSE);
     size_t count = wb__tokens_count(m, have);
-    if (!wb__tokens_reserve(tokenizer, count, false))
+    if (!wb__tokens_reserve(tokenizer, count, false) ||
+        !wb__strings_reserve(&tokenizer->tokens, bytes_of_tokens(m, have, count), count))
         return wb__fail_memory(m->context);
     tokenizer->model = "bert";
     tokenizer->pre = "default";

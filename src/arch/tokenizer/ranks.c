@@ -9,16 +9,22 @@ typedef struct token_index {
     wb__hash_key key;
     uint32_t *slots; /* token id + 1; 0: free */
     size_t slot_count;
-    const char **texts; /* string of each token */
+    const char *base; /* string block of the tokens */
+    uint32_t *texts;  /* offset of the string of each token in the block */
     size_t count;
 } token_index;
+
+static wb__str text_at(const token_index *tokens, size_t number)
+{
+    return wb__strings_from(tokens->base + tokens->texts[number]);
+}
 
 /* Returns the slot of the first token with this string, or the free slot for it. */
 static size_t slot_of(const token_index *tokens, wb__str text)
 {
     size_t slot = (size_t)wb__siphash(&tokens->key, text.ptr, text.len) & (tokens->slot_count - 1);
     while (tokens->slots[slot] != 0 &&
-           !wb__str_equal(wb__strings_from(tokens->texts[tokens->slots[slot] - 1]), text))
+           !wb__str_equal(text_at(tokens, tokens->slots[slot] - 1), text))
         slot = (slot + 1) & (tokens->slot_count - 1);
     return slot;
 }
@@ -27,8 +33,9 @@ static bool make_index(token_index *tokens, const wb_allocator *allocator,
                        const wb__strings *strings)
 {
     size_t count = (size_t)strings->count;
-    *tokens = (token_index){.key = wb__hash_key_draw(), .slot_count = 16, .count = count};
-    while (tokens->slot_count < count * 2)
+    *tokens = (token_index){
+        .key = wb__hash_key_draw(), .slot_count = 16, .base = strings->bytes, .count = count};
+    while (tokens->slot_count / 4 * 3 < count)
         tokens->slot_count *= 2;
     tokens->slots = wb__alloc_zeroed(allocator, tokens->slot_count * sizeof *tokens->slots);
     tokens->texts = wb__alloc(allocator, count * sizeof *tokens->texts);
@@ -37,7 +44,7 @@ static bool make_index(token_index *tokens, const wb_allocator *allocator,
     wb__str token = {NULL, 0};
     for (size_t i = 0; i < count; i++) {
         token = i == 0 ? wb__strings_at(strings, 0) : wb__strings_after(token);
-        tokens->texts[i] = token.ptr;
+        tokens->texts[i] = (uint32_t)(token.ptr - tokens->base);
         size_t slot = slot_of(tokens, token);
         if (tokens->slots[slot] == 0)
             tokens->slots[slot] = (uint32_t)i + 1;

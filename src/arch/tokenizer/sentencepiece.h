@@ -1,9 +1,6 @@
 /*
- * arch/tokenizer/sentencepiece.h: reads tokenizer.model, a SentencePiece protocol buffer.
- *
- * A message is a sequence of fields: a varint (field number times 8 plus wire type), then the
- * value. Wire types are 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes); groups (3,
- * 4) do not occur. The fields that are read, with their field numbers:
+ * arch/tokenizer/sentencepiece.h: reads tokenizer.model, a SentencePiece protocol buffer
+ * (protobuf.h). The fields that are read, with their field numbers:
  *
  *     ModelProto      1 SentencePiece, repeated   2 TrainerSpec   3 NormalizerSpec
  *     SentencePiece   1 piece, text   2 score, float   3 type: 1 normal, 2 unknown, 3 control,
@@ -11,12 +8,15 @@
  *     TrainerSpec     3 model type: 1 Unigram, 2 BPE   40 to 43 ids of <unk>, <s>, </s>, <pad>
  *     NormalizerSpec  2 precompiled character map   3 prepend a space   4 remove extra spaces
  *
- * https://github.com/google/sentencepiece, src/sentencepiece_model.proto;
- * https://protobuf.dev/programming-guides/encoding
+ * A file may have a piece in each two bytes, so there is no table of pieces: wb__pieces_next reads
+ * them again from the file.
+ *
+ * https://github.com/google/sentencepiece, src/sentencepiece_model.proto
  */
 #ifndef WB_ARCH_TOKENIZER_SENTENCEPIECE_H
 #define WB_ARCH_TOKENIZER_SENTENCEPIECE_H
 
+#include "arch/tokenizer/protobuf.h"
 #include "core/core.h"
 
 typedef struct wb__piece {
@@ -26,25 +26,26 @@ typedef struct wb__piece {
 } wb__piece;
 
 typedef struct wb__sentencepiece {
-    wb__piece *pieces;
-    size_t count;
-    size_t capacity;
-    wb_allocator allocator;
+    const uint8_t *bytes; /* the file */
+    size_t n;
+    size_t count;      /* number of pieces */
+    size_t text_bytes; /* total length of their texts */
     uint32_t model_type;
     int32_t unk, bos, eos, pad; /* token ids; -1 if there is none */
     wb__str charsmap;
     bool add_dummy_prefix;
     bool remove_extra_whitespaces;
-    bool out_of_memory;
     size_t fault_at; /* offset at which parsing failed */
 } wb__sentencepiece;
 
 /*
- * Parses a file, which must outlive the result. Returns false if out of memory, or with fault_at
- * set if the file is invalid. Release with wb__sentencepiece_free, also after a failure.
+ * Parses a file, which must outlive the result. Returns false, with fault_at set, if the file is
+ * invalid or has no piece.
  */
-bool wb__sentencepiece_read(wb__sentencepiece *model, const void *bytes, size_t n,
-                            const wb_allocator *allocator);
-void wb__sentencepiece_free(wb__sentencepiece *model);
+bool wb__sentencepiece_read(wb__sentencepiece *model, const void *bytes, size_t n);
+
+/* Iterates over the pieces of a file. wb__pieces_next returns false after the last piece. */
+wb__message wb__pieces_begin(const wb__sentencepiece *model);
+bool wb__pieces_next(wb__message *rest, wb__piece *piece);
 
 #endif

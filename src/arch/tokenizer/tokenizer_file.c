@@ -125,13 +125,21 @@ bool wb__tokenizer_json_read(wb__tokenizer_json *file, char *text, size_t bytes,
     return read && read_rest(&r);
 }
 
+void wb__tokenizer_json_drop_tokens(wb__tokenizer_json *file)
+{
+    wb__free(&file->allocator, file->tokens, file->token_capacity * sizeof *file->tokens);
+    wb__free(&file->allocator, file->scores, file->score_capacity * sizeof *file->scores);
+    file->tokens = NULL;
+    file->scores = NULL;
+    file->token_count = file->token_capacity = file->score_capacity = 0;
+}
+
 void wb__tokenizer_json_free(wb__tokenizer_json *file)
 {
     const wb_allocator *a = &file->allocator;
     if (a->free == NULL)
         return;
-    wb__free(a, file->tokens, file->token_capacity * sizeof *file->tokens);
-    wb__free(a, file->scores, file->score_capacity * sizeof *file->scores);
+    wb__tokenizer_json_drop_tokens(file);
     wb__strings_free(&file->merges);
     wb__tree_free(&file->tree);
     wb__free(a, file->rest, file->rest_bytes + 1);

@@ -58,6 +58,9 @@ bool wb__tokenizer_json_read(wb__tokenizer_json *file, char *text, size_t bytes,
                              const wb_allocator *allocator);
 void wb__tokenizer_json_free(wb__tokenizer_json *file);
 
+/* Frees the tokens and scores, but not the rest. */
+void wb__tokenizer_json_drop_tokens(wb__tokenizer_json *file);
+
 /*
  * Returns the string of the token with id `number`, which must be less than token_count. Sets
  * *is_token to false if no token has this id.

@@ -15,10 +15,7 @@ static wb_status read_files(wb__token_maker *m)
                                     wb__json_fault_text(m->json.fault));
     }
     if (status == WB_OK && files->model.len > 0) {
-        m->has_pieces =
-            wb__sentencepiece_read(&m->pieces, files->model.ptr, files->model.len, allocator);
-        if (!m->has_pieces && m->pieces.out_of_memory)
-            return wb__fail_memory(m->context);
+        m->has_pieces = wb__sentencepiece_read(&m->pieces, files->model.ptr, files->model.len);
         if (!m->has_pieces)
             status = wb__token_note(m, m->pieces.fault_at, "tokenizer.model",
                                     WB__MSG_TOKENIZER_NOT_SENTENCEPIECE);
@@ -74,7 +71,6 @@ wb_status wb__tokenizer_make(wb__tokenizer *tokenizer, wb__context *context,
             wb__specials_of_pieces(&m);
     }
     wb__tokenizer_json_free(&m.json);
-    wb__sentencepiece_free(&m.pieces);
     return status;
 }
 

@@ -13,6 +13,8 @@
 
 #define WB__ADDED_SCORE (-1000.0f) /* score of added tokens; so low that no merge produces them */
 
+#define WB__TOKEN_BYTES 4 /* minimum of the average number of bytes for a token of a file */
+
 typedef struct wb__token_maker {
     wb__tokenizer *tokenizer;
     wb__context *context;
@@ -47,6 +49,14 @@ void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score);
  * WB__TOKENS_SPARE.
  */
 size_t wb__tokens_count(const wb__token_maker *m, size_t have);
+
+/*
+ * Returns true if a vocabulary of `bytes` bytes has fewer than WB__TOKEN_BYTES bytes for each of
+ * its `count` tokens. A token needs 20 bytes of memory, so that such a file would cost more memory
+ * than the library promises. A vocabulary of different tokens never is so dense: its texts alone
+ * have more bytes. WB__TOKENS_SPARE tokens are always permitted.
+ */
+bool wb__tokens_too_dense(size_t count, size_t bytes);
 
 /*
  * Appends "[PADn]" for the id n, which has no token. This and the following append functions return

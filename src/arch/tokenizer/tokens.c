@@ -55,6 +55,11 @@ size_t wb__tokens_count(const wb__token_maker *m, size_t have)
     return rows > have && rows - have <= WB__TOKENS_SPARE ? (size_t)rows : have;
 }
 
+bool wb__tokens_too_dense(size_t count, size_t bytes)
+{
+    return count > WB__TOKENS_SPARE && count - WB__TOKENS_SPARE > bytes / WB__TOKEN_BYTES;
+}
+
 bool wb__token_add_spaced(wb__strings *strings, wb__str text)
 {
     size_t n = 0;
