@@ -132,7 +132,7 @@ typedef struct wb_limits {
     /* bytes of the header of a .npy file or member [65,536]; at most 131,072 */
     uint64_t npy_header;
     uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
-    /* bytes of all compressed tensors of a file after decompression [68,719,476,736] */
+    /* bytes of compressed tensors of a file beyond 16 times their compressed size [268,435,456] */
     uint64_t inflated;
     uint64_t json_bytes; /* bytes of a JSON sidecar file [268,435,456] */
     uint64_t files;      /* number of files of a model [65,536] */
@@ -150,7 +150,7 @@ typedef struct wb_limits {
      (uint64_t)1 << 30,                                                                            \
      (uint64_t)64 << 10,                                                                           \
      (uint64_t)256 << 20,                                                                          \
-     (uint64_t)64 << 30,                                                                           \
+     (uint64_t)256 << 20,                                                                          \
      (uint64_t)256 << 20,                                                                          \
      65536,                                                                                        \
      65536,                                                                                        \

@@ -227,7 +227,8 @@
     "the declared uncompressed size exceeds what deflate can produce from the compressed "         \
     "data"
 #define WB__MSG_NPZ_INFLATED_LIMIT                                                                 \
-    "the compressed members have more than %llu bytes when uncompressed"
+    "when uncompressed, the compressed members have more than %llu bytes beyond 16 times their "   \
+    "compressed size"
 #define WB__MSG_NPZ_EXTENT                                                                         \
     "the array's elements need %llu bytes, but the member has %llu bytes for them"
 #define WB__MSG_NPZ_MEMBER_EXTENT "the member extends into the directory of the archive"

@@ -142,8 +142,81 @@ static void test_many(void **state)
     }
 }
 
+/* ---- decompression ---- */
+
+enum { PACKED = 1 << 20, HEADER = 128 };
+
+static void put_compressed_facts(bytes *to, uint64_t unpacked)
+{
+    put_number(to, 0, 2);
+    put_number(to, 8, 2);
+    put_number(to, 0, 4);
+    put_number(to, 0, 4); /* the checksum: opening does not compare it */
+    put_number(to, PACKED, 4);
+    put_number(to, unpacked, 4);
+    put_number(to, 5, 2);
+    put_number(to, 0, 2);
+}
+
+/*
+ * Builds an archive with one array of bytes, compressed to PACKED bytes. Opening decompresses only
+ * the header of the array, so the data is left out.
+ */
+static bytes make_compressed(uint64_t unpacked)
+{
+    bytes file = {0};
+    char text[64];
+    int n = snprintf(text, sizeof text, "{'descr':'|u1','fortran_order':False,'shape':(%llu,)}",
+                     (unsigned long long)(unpacked - HEADER));
+    put(&file, "PK\3\4\24\0", 6);
+    put_compressed_facts(&file, unpacked);
+    put(&file, "a.npy", 5);
+    size_t begin = file.n;
+    put_number(&file, 0, 1); /* a block without compression follows */
+    put_number(&file, HEADER, 2);
+    put_number(&file, 0xFFFF - HEADER, 2);
+    put(&file, "\x93NUMPY\1\0v\0", 10);
+    put(&file, text, (size_t)n);
+    while (file.n < begin + 5 + HEADER)
+        put(&file, file.n < begin + 4 + HEADER ? " " : "\n", 1);
+    while (file.n < begin + PACKED) /* blocks without contents */
+        put(&file, "\0\0\0\xFF\xFF", begin + PACKED - file.n < 5 ? begin + PACKED - file.n : 5);
+    size_t directory = file.n;
+    put(&file, "PK\1\2\24\0\24\0", 8);
+    put_compressed_facts(&file, unpacked);
+    put_number(&file, 0, 6);
+    put_number(&file, 0, 8);
+    put(&file, "a.npy", 5);
+    size_t end = file.n;
+    put(&file, "PK\5\6\0\0\0\0\1\0\1\0", 12);
+    put_number(&file, end - directory, 4);
+    put_number(&file, directory, 4);
+    put_number(&file, 0, 2);
+    return file;
+}
+
+/* A file of 1 MiB may contain arrays of 16 MiB and of 256 MiB more, but not more. */
+static void test_expansion(void **state)
+{
+    const uint64_t most = 16 * (uint64_t)PACKED + ((uint64_t)256 << 20);
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        bytes file = make_compressed(most + more);
+        wb_model *model;
+        wb_error error;
+        wb_status status = wb_open_memory(file.p, file.n, "x.npz", NULL, &model, &error);
+        if (status != WB_ERROR_UNSUPPORTED) /* zlib is not installed */
+            assert_int_equal(status, more == 0 ? WB_OK : WB_ERROR_LIMIT);
+        if (status == WB_ERROR_LIMIT)
+            assert_string_equal(error.code, "npz-expansion");
+        wb_close(model);
+        free(file.p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_expansion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

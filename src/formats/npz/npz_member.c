@@ -200,15 +200,17 @@ static wb_status read_stored(wb__npz *npz, const wb__npz_member *member, const u
 }
 
 /*
- * Checks that a member does not claim more data than deflate can produce, and that the total
- * uncompressed size is within the limit.
+ * Checks that a member does not claim more data than deflate can produce, and that all members
+ * together do not claim more data than their sizes and the limit permit.
  */
 static wb_status check_expansion(wb__npz *npz, const wb__npz_member *member)
 {
-    uint64_t most;
+    uint64_t most, usual, beyond = 0;
     if (!wb__mul(member->packed_bytes, WB__INFLATE_RATIO, &most) || member->bytes > most)
         return fail(npz, member, WB__FINDING_NPZ_EXPANSION, member->entry_at, WB__MSG_NPZ_RATIO);
-    if (!wb__add(npz->inflated, member->bytes, &npz->inflated) ||
+    if (wb__mul(member->packed_bytes, WB__INFLATE_USUAL_RATIO, &usual) && member->bytes > usual)
+        beyond = member->bytes - usual;
+    if (!wb__add(npz->inflated, beyond, &npz->inflated) ||
         npz->inflated > npz->context->limits.inflated)
         return wb__fail(npz->context, WB_ERROR_LIMIT, WB__FINDING_NPZ_EXPANSION, member->entry_at,
                         member->name, WB__MSG_NPZ_INFLATED_LIMIT,
