@@ -66,6 +66,18 @@ typedef struct request {
     uint32_t count;
 } request;
 
+/* Writes a canonical name that the model may store in another way. Returns its length. */
+static size_t virtual_name(fuzz_tape *tape, char *to, size_t capacity)
+{
+    static const char *const stems[] = {"attention.q",   "attention.k", "attention.v",
+                                        "attention.qkv", "ffn.gate",    "ffn.up",
+                                        "ffn.gate_up"};
+    const char *stem = stems[fuzz_choose(tape, 7)];
+    int n = snprintf(to, capacity, "layers.%u.%s.%s", fuzz_choose(tape, 2), stem,
+                     fuzz_choose(tape, 8) == 0 ? "bias" : "weight");
+    return (size_t)n;
+}
+
 /* Chooses one to three names, joined with '+': canonical names, names of the file, and sometimes
  * any text. */
 static void choose_names(fuzz_tape *tape, const wb_model *model, request *r)
@@ -81,6 +93,8 @@ static void choose_names(fuzz_tape *tape, const wb_model *model, request *r)
         size_t n = 0;
         if (kind == 0 || tensors == 0) {
             n = fuzz_text(tape, to, 100);
+        } else if (kind == 1) {
+            n = virtual_name(tape, to, 100);
         } else {
             uint64_t at = fuzz_choose(tape, 256) % tensors;
             CHECK(wb_tensor_names(model, kind % 2 ? WB_NAMES_CANONICAL : WB_NAMES_NATIVE, &texts,
@@ -194,12 +208,15 @@ static void check_rows(wb_provider *provider, const request *r, const wb_plan *p
     if (wb_provider_get(provider, r->text, r->len, &whole, &error) != WB_OK)
         return;
     uint8_t *all = contents_of(provider, &whole), *some = contents_of(provider, b);
-    uint64_t row = whole.shape[0] == 0 ? 0 : whole.bytes / whole.shape[0], at = 0;
+    uint64_t row = whole.shape[0] == 0 ? 0 : whole.bytes / whole.shape[0], at = 0, first = 0;
+    uint32_t tensor = 0; /* a name may stand for several tensors, whose cuts follow each other */
     for (uint64_t i = 0; i < info.cuts; i++) {
         wb_plan_cut cut = {.size = sizeof cut};
-        CHECK(wb_plan_cut_at(plan, i, &cut) == WB_OK && cut.tensor == 0);
-        CHECK(cut.start + cut.count <= whole.shape[0] && at + cut.count * row <= b->bytes);
-        CHECK(same_values(some + at, all + cut.start * row, (size_t)(cut.count * row),
+        CHECK(wb_plan_cut_at(plan, i, &cut) == WB_OK);
+        first += cut.tensor == tensor ? 0 : whole.part_rows[tensor];
+        tensor = cut.tensor;
+        CHECK(first + cut.start + cut.count <= whole.shape[0] && at + cut.count * row <= b->bytes);
+        CHECK(same_values(some + at, all + (first + cut.start) * row, (size_t)(cut.count * row),
                           b->section[0].dtype));
         at += cut.count * row;
     }
@@ -208,6 +225,14 @@ static void check_rows(wb_provider *provider, const request *r, const wb_plan *p
     free(some);
     wb_provider_release(provider, &whole);
 }
+
+/* Returns true if the request fuses tensors. */
+static bool is_fused(const request *r)
+{
+    return r->count > 1 || strstr(r->text, ".qkv.") != NULL || strstr(r->text, ".gate_up.") != NULL;
+}
+
+static bool normalises; /* the policy permutes rows or changes norms */
 
 static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *model,
                        const request *r, wb_buffer *b)
@@ -231,7 +256,8 @@ static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *m
     /* The plan may be unsupported although the request succeeds: tensors of different types can be
      * fused if the policy converts them to one type. */
     CHECK(status == planned || status == WB_ERROR_LIMIT ||
-          (r->count > 1 && planned == WB_ERROR_UNSUPPORTED));
+          (is_fused(r) && planned == WB_ERROR_UNSUPPORTED) ||
+          (normalises && status == WB_ERROR_UNSUPPORTED));
     if (status == WB_OK && plan != NULL)
         check_rows(provider, r, plan, b);
     wb_plan_free(plan);
@@ -256,6 +282,15 @@ static wb_status ask(fuzz_tape *tape, wb_provider *provider, const wb_model *mod
     } else if (kind == 14) {
         wb_provider_trim(provider);
         return status;
+    } else if (fuzz_choose(tape, 4) == 0) {
+        uint32_t groups[3], count;
+        wb_status got =
+            wb_provider_fuse_groups(provider, r.names, r.lens, r.count, groups, &count, &error);
+        if (got != WB_OK)
+            allowed(got, &error);
+        else
+            CHECK(count >= 1 && count <= r.count && groups[0] == 0);
+        return status;
     } else {
         wb_status got = wb_provider_prefetch(provider, r.names, r.lens, r.count, &error);
         if (got != WB_OK)
@@ -277,7 +312,14 @@ static void ask_all(fuzz_tape *tape, const wb_model *model)
     device_heap device_memory = {0, 0};
     fuzz_heap memory = {0, 0};
     wb_allocator allocator = fuzz_allocator(&memory);
-    uint32_t how = fuzz_choose(tape, 256);
+    static const uint32_t normals[] = {0,
+                                       0,
+                                       WB_POLICY_ROPE_HALF,
+                                       WB_POLICY_ROPE_INTERLEAVED,
+                                       WB_POLICY_ROPE_HALF | WB_POLICY_NORM_PLAIN,
+                                       WB_POLICY_ROPE_INTERLEAVED | WB_POLICY_NORM_PLAIN};
+    uint32_t how = fuzz_choose(tape, 256), normal = normals[fuzz_choose(tape, 6)];
+    normalises = normal != 0;
     wb_device device = {.size = sizeof device,
                         .ctx = &device_memory,
                         .alloc = device_alloc,
@@ -287,7 +329,7 @@ static void ask_all(fuzz_tape *tape, const wb_model *model)
     wb_policy policy = {.size = sizeof policy,
                         .plain = (wb_plain_policy)(how % 3),
                         .dtype = how & 4 ? WB_DTYPE_F32 : WB_DTYPE_BF16,
-                        .flags = how & 8 ? WB_POLICY_KEEP_SCALES : 0,
+                        .flags = (how & 8 ? WB_POLICY_KEEP_SCALES : 0) | normal,
                         .budget = how & 16 ? 1024u << (how >> 5) : 0,
                         .allocator = &allocator};
     wb_provider *provider;

@@ -133,13 +133,11 @@ static void rotate(const model *m, float *heads, uint64_t n_heads, const double 
                    uint64_t position)
 {
     uint64_t pairs = m->config.head_dim / 2;
-    int half = m->config.rope_layout == WB_ROPE_HALF;
     for (uint64_t i = 0; i < pairs; i++) {
         float cosine = (float)cos((double)position * rope[i]),
               sine = (float)sin((double)position * rope[i]);
         for (uint64_t h = 0; h < n_heads; h++) {
-            float *a = heads + h * 2 * pairs + (half ? i : 2 * i), *b = a + (half ? pairs : 1),
-                  old = *a;
+            float *a = heads + h * 2 * pairs + i, *b = a + pairs, old = *a;
             *a = old * cosine - *b * sine;
             *b = old * sine + *b * cosine;
         }
@@ -153,13 +151,9 @@ static void attention(const model *m, state *s, uint64_t n)
     uint64_t hd = c->head_dim, q_dim = m->q_dim, kv_dim = m->kv_dim;
     float *q = s->qkv, *k = q + q_dim, *v = k + kv_dim;
     float *keys = s->keys + n * s->length * kv_dim, *values = s->values + n * s->length * kv_dim;
-    if (layer[QKV].rows) {
-        multiply(s, &layer[QKV], 0, q_dim + 2 * kv_dim, s->normed, q);
-    } else {
-        multiply(s, &layer[Q], 0, q_dim, s->normed, q);
-        multiply(s, &layer[K], 0, kv_dim, s->normed, k);
-        multiply(s, &layer[V], 0, kv_dim, s->normed, v);
-    }
+    multiply(s, &layer[Q], 0, q_dim, s->normed, q);
+    multiply(s, &layer[K], 0, kv_dim, s->normed, k);
+    multiply(s, &layer[V], 0, kv_dim, s->normed, v);
     normalize(m, &layer[Q_NORM], q, q, q_dim);
     normalize(m, &layer[K_NORM], k, k, kv_dim);
     /* Every pattern'th layer attends to the whole sequence; the other layers attend to a sliding
@@ -233,12 +227,8 @@ static void feed_forward(const model *m, state *s, const weight *layer)
         mixture(m, s, layer);
         return;
     }
-    if (layer[GATE_UP].rows) {
-        multiply(s, &layer[GATE_UP], 0, 2 * n, s->normed, s->ffn);
-    } else {
-        multiply(s, &layer[GATE], 0, n, s->normed, s->ffn);
-        multiply(s, &layer[UP], 0, n, s->normed, s->ffn + n);
-    }
+    multiply(s, &layer[GATE], 0, n, s->normed, s->ffn);
+    multiply(s, &layer[UP], 0, n, s->normed, s->ffn + n);
     activate(m, s->ffn, s->ffn + n, n);
     multiply(s, &layer[DOWN], 0, m->config.dim, s->ffn, s->added);
 }

@@ -7,21 +7,7 @@
 #include <string.h>
 
 /* Symbols for the numbers of rows and columns of weights. */
-enum {
-    ONE,
-    DIM,
-    HEAD,
-    Q_DIM,
-    KV_DIM,
-    QKV_DIM,
-    FFN,
-    FFN_2,
-    EXPERTS,
-    EXPERT_FFN,
-    ALL_FFN,
-    ALL_DIM,
-    SIZES
-};
+enum { ONE, DIM, HEAD, Q_DIM, KV_DIM, FFN, EXPERTS, EXPERT_FFN, ALL_FFN, ALL_DIM, SIZES };
 
 static const struct {
     const char *name;
@@ -31,7 +17,6 @@ static const struct {
     [Q] = {"attention.q", Q_DIM, DIM},
     [K] = {"attention.k", KV_DIM, DIM},
     [V] = {"attention.v", KV_DIM, DIM},
-    [QKV] = {"attention.qkv", QKV_DIM, DIM},
     [ATTENTION_OUTPUT] = {"attention.output", DIM, Q_DIM},
     [Q_NORM] = {"attention.q_norm", ONE, HEAD},
     [K_NORM] = {"attention.k_norm", ONE, HEAD},
@@ -39,7 +24,6 @@ static const struct {
     [FFN_NORM] = {"ffn_norm", ONE, DIM},
     [GATE] = {"ffn.gate", FFN, DIM},
     [UP] = {"ffn.up", FFN, DIM},
-    [GATE_UP] = {"ffn.gate_up", FFN_2, DIM},
     [DOWN] = {"ffn.down", DIM, FFN},
     [ROUTER] = {"ffn.router", EXPERTS, DIM},
     [EXPERTS_GATE] = {"ffn.experts.gate", ALL_FFN, DIM},
@@ -72,24 +56,19 @@ static void check(wb_status status, const wb_error *error)
         fail(*error->file ? error->file : "the model", error->message);
 }
 
-/* Reads a tensor as float32 [rows, columns]. Returns NULL if the model does not have the tensor. */
-static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint64_t *columns)
+/* Returns a tensor as float32 [rows, columns], or NULL if the model does not have it. */
+static const float *decoded(const model *m, const char *name, uint64_t *rows, uint64_t *columns)
 {
     wb_error error;
-    wb_tensor tensor = WB_TENSOR_INIT;
-    uint64_t index;
-    if (wb_tensor_find(m->files, name, SIZE_MAX, &index) != WB_OK)
+    wb_buffer b = WB_BUFFER_INIT;
+    if (!wb_provider_has(m->decoded, name, SIZE_MAX))
         return NULL;
-    check(wb_tensor_at(m->files, index, &tensor, &error), &error);
-    if (tensor.rank == 0 || tensor.elements == 0)
+    check(wb_provider_get(m->decoded, name, SIZE_MAX, &b, &error), &error);
+    if (b.rank == 0 || b.bytes == 0)
         fail(name, "is empty");
-    *columns = tensor.shape[tensor.rank - 1];
-    *rows = tensor.elements / *columns;
-    float *values = need(tensor.elements, sizeof *values);
-    check(wb_tensor_read(m->files, index, NULL, WB_DTYPE_F32, values,
-                         tensor.elements * sizeof *values, &error),
-          &error);
-    return values;
+    *columns = b.shape[b.rank - 1];
+    *rows = b.bytes / sizeof(float) / *columns;
+    return b.contents;
 }
 
 /* Returns the MLX type of a buffer, derived from its dtype number. */
@@ -128,12 +107,9 @@ static void read_weight(const model *m, const char *stem, uint64_t rows, uint64_
         w->packed = mlx_type(b);
     else if (w->rows == 1 || b->sections != 1 || wb_dtype_describe(b->dtype, &info) != WB_OK ||
              !info.decodes)
-        w->values = read_tensor(m, name, &one, &n);
-    for (uint64_t i = 0; m->config.norm_offset && strstr(stem, "norm") && w->values && i < columns;
-         i++)
-        w->values[i] += 1;
+        w->values = decoded(m, name, &one, &n);
     snprintf(name, sizeof name, "%s.bias", stem);
-    if ((w->bias = read_tensor(m, name, &one, &n)) != NULL && one * n != w->rows)
+    if ((w->bias = decoded(m, name, &one, &n)) != NULL && one * n != w->rows)
         fail(name, "is of another length than its weight");
 }
 
@@ -171,15 +147,15 @@ static void read_layer(const model *m, uint64_t n, weight *layer)
 {
     const wb_config *c = &m->config;
     const uint64_t e = c->n_experts, f = c->expert_ffn_dim, q = m->q_dim, kv = m->kv_dim;
-    const uint64_t sizes[SIZES] = {1,          c->dim,         c->head_dim, q, kv,    q + 2 * kv,
-                                   c->ffn_dim, 2 * c->ffn_dim, e,           f, e * f, e * c->dim};
+    const uint64_t sizes[SIZES] = {1,          c->dim, c->head_dim, q,     kv,
+                                   c->ffn_dim, e,      f,           e * f, e * c->dim};
     char stem[64];
     for (int i = 0; i < PARTS; i++) {
         snprintf(stem, sizeof stem, "layers.%" PRIu64 ".%s", n, parts[i].name);
         read_weight(m, stem, sizes[parts[i].rows], sizes[parts[i].columns], &layer[i]);
     }
-    int attention = layer[QKV].rows || (layer[Q].rows && layer[K].rows && layer[V].rows);
-    int dense = layer[DOWN].rows && (layer[GATE_UP].rows || (layer[GATE].rows && layer[UP].rows));
+    int attention = layer[Q].rows && layer[K].rows && layer[V].rows;
+    int dense = layer[DOWN].rows && layer[GATE].rows && layer[UP].rows;
     int mixed = layer[EXPERTS_GATE].rows && layer[EXPERTS_UP].rows && layer[EXPERTS_DOWN].rows;
     if (!layer[ATTENTION_NORM].rows || !attention || !layer[ATTENTION_OUTPUT].rows ||
         !layer[FFN_NORM].rows || !(layer[ROUTER].rows ? mixed : dense))
@@ -223,7 +199,7 @@ static void set_rope(model *m)
     wb_error ignored;
     uint64_t one, n = 0;
     /* GGUF stores the divisors of Llama 3.1 in this tensor. */
-    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n);
+    const float *divisors = decoded(m, "rope_freqs.weight", &one, &n);
     snprintf(key, sizeof key, "%s.rope.scaling.type", c->architecture);
     int found = wb_meta_get_string(m->files, key, SIZE_MAX, &type, &len, &ignored) == WB_OK;
     int linear = found && strcmp(type, "linear") == 0,
@@ -245,7 +221,6 @@ static void set_rope(model *m)
         m->rope_local[i] =
             c->rope_local_theta > 0 ? pow(c->rope_local_theta, exponent) : m->rope[i];
     }
-    free(divisors);
 }
 
 /* Returns true if the weights of the selected experts are normalized to a sum of 1. This is always
@@ -292,14 +267,22 @@ static void set_facts(model *m)
 
 void model_open(const char *path, model *m)
 {
-    /* Keep the stored encodings, so that weights can be used directly from the mapped files. */
-    const wb_policy policy = {
-        .size = sizeof policy, .plain = WB_PLAIN_KEEP, .flags = WB_POLICY_KEEP_SCALES};
+    /* One provider keeps the stored encodings, so that weights can be used directly from the mapped
+     * files. The other decodes norms, biases, and encodings that cannot be decoded row by row. The
+     * buffers of both are the same for every format. */
+    const uint32_t flags = WB_POLICY_ROPE_HALF | WB_POLICY_NORM_PLAIN;
+    const wb_policy keep = {
+        .size = sizeof keep, .plain = WB_PLAIN_KEEP, .flags = flags | WB_POLICY_KEEP_SCALES};
+    const wb_policy decode = {.size = sizeof decode,
+                              .plain = WB_PLAIN_DTYPE,
+                              .dtype = WB_DTYPE_F32,
+                              .flags = flags | WB_POLICY_DECODE};
     wb_error error;
     *m = (model){.config.size = sizeof m->config};
     check(wb_open(path, NULL, &m->files, &error), &error);
     check(wb_config_get(m->files, &m->config, &error), &error);
-    check(wb_provider_create(m->files, NULL, &policy, &m->provider, &error), &error);
+    check(wb_provider_create(m->files, NULL, &keep, &m->provider, &error), &error);
+    check(wb_provider_create(m->files, NULL, &decode, &m->decoded, &error), &error);
     set_facts(m);
     set_rope(m);
     read_weight(m, "token_embedding", 0, m->config.dim, &m->embedding);
@@ -312,24 +295,12 @@ void model_open(const char *path, model *m)
         read_layer(m, n, m->layers[n]);
 }
 
-static void free_weights(weight *w, int n)
-{
-    for (int i = 0; i < n; i++) {
-        free(w[i].values);
-        free(w[i].bias);
-    }
-}
-
 void model_close(model *m)
 {
-    for (uint64_t n = 0; n < m->config.n_layers; n++)
-        free_weights(m->layers[n], PARTS);
-    free_weights(&m->embedding, 1);
-    free_weights(&m->output_norm, 1);
-    free_weights(&m->output, 1);
     free(m->layers);
     free(m->rope);
     free(m->rope_local);
+    wb_provider_destroy(m->decoded);
     wb_provider_destroy(m->provider);
     wb_close(m->files);
 }

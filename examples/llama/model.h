@@ -12,7 +12,6 @@ enum {
     Q,
     K,
     V,
-    QKV,
     ATTENTION_OUTPUT,
     Q_NORM,
     K_NORM,
@@ -20,7 +19,6 @@ enum {
     FFN_NORM,
     GATE,
     UP,
-    GATE_UP,
     DOWN,
     ROUTER,
     EXPERTS_GATE,
@@ -34,18 +32,19 @@ enum {
  * rows == 0: the model does not have the weight.
  */
 typedef struct weight {
-    wb_buffer buffer;   /* data in the stored encoding */
-    wb_mlx_type packed; /* the MLX type, if the buffer has one */
-    float *values;      /* decoded values: norms, and weights whose encoding cannot be decoded by
-                         * rows */
-    float *bias;        /* [rows], NULL: no bias */
+    wb_buffer buffer;    /* data in the stored encoding */
+    wb_mlx_type packed;  /* the MLX type, if the buffer has one */
+    const float *values; /* decoded values: norms, and weights whose encoding cannot be decoded by
+                          * rows */
+    const float *bias;   /* [rows], NULL: no bias */
     uint64_t rows;
     uint64_t columns;
 } weight;
 
 typedef struct model {
     wb_model *files;
-    wb_provider *provider;
+    wb_provider *provider; /* weights in their stored encoding */
+    wb_provider *decoded;  /* weights in float32 */
     wb_config config;
     uint64_t q_dim;
     uint64_t kv_dim;

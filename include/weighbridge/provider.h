@@ -37,6 +37,22 @@ typedef enum wb_plain_policy {
  * wb_slice_plan ignores this flag, because it describes the stored data.
  */
 #define WB_POLICY_DECODE 2u
+/*
+ * The order of the rows of q and k (wb_rope_layout), of their biases and of the norms of their
+ * heads, whatever the order in the files: half, interleaved, or as stored, which is the default.
+ * Rows are moved as they are stored; nothing is decoded. A request fails with UNSUPPORTED if the
+ * architecture is unknown, or if rows with one scale would be separated. wb_slice_plan ignores
+ * these flags.
+ */
+#define WB_POLICY_ROPE_STORED 0u
+#define WB_POLICY_ROPE_HALF 4u
+#define WB_POLICY_ROPE_INTERLEAVED 8u
+/*
+ * Return the weights of norms, not the weights minus 1, whatever the files store
+ * (wb_config.norm_offset). The sum is computed in F32. With WB_PLAIN_KEEP such a weight becomes
+ * F32, because F16 and BF16 would lose the lower bits of the sum.
+ */
+#define WB_POLICY_NORM_PLAIN 16u
 
 #define WB_VOCAB_MULTIPLE_MAX 65536u /* largest wb_policy.vocab_multiple */
 
@@ -102,12 +118,12 @@ typedef struct wb_buffer {
     const uint64_t *shape; /* logical shape, after fusing and slicing */
     uint32_t sections;     /* number of elements of `section` that are used */
     /*
-     * number of parts that the buffer joins: tensors that are fused, or slices that are cut
-     * separately from one stored tensor (q, k and v, or gate and up)
+     * number of parts of the buffer: tensors that are fused, or the matrices of one stored tensor
+     * (q, k and v, or gate and up)
      */
     uint32_t parts;
     wb_section section[WB_SECTIONS];
-    /* length of each part along the dimension on which the parts are joined */
+    /* length of each part along the dimension on which they are joined */
     const uint64_t *part_rows;
     uint64_t overflowed;  /* values that became infinite by conversion */
     uint64_t underflowed; /* nonzero values that became 0 by conversion */
@@ -149,7 +165,10 @@ WB_API void wb_provider_destroy(wb_provider *provider);
  * which are all thread-safe.
  *
  * `name` is the canonical or native name of a tensor. "a+b+c" means the tensors a, b and c fused,
- * unless a tensor has this name.
+ * unless a tensor has this name. These canonical names exist whatever the file stores: if q, k and v
+ * are three tensors, "layers.0.attention.qkv.weight" means q, k and v fused; if they are one tensor,
+ * "layers.0.attention.q.weight" means its rows of q. The same applies to ffn.gate_up, ffn.gate and
+ * ffn.up, and to biases.
  *
  * The first call for a buffer loads it, and only one thread does so if several threads call at the
  * same time. Later calls return the cached buffer in less than 100 ns. Each successful call adds a
@@ -169,14 +188,31 @@ WB_API wb_status wb_provider_get(wb_provider *provider, const char *name, size_t
 /*
  * Returns a buffer with the `n` tensors `names` fused, in this order. The rows of matrices are
  * concatenated, and so are vectors. Tensors with more than two dimensions are fused matrix by
- * matrix. After conversion all tensors must have the same type, group size and row length. The
- * buffer is cached under the name "a+b+c".
+ * matrix. After conversion all tensors must have the same type, group size and row length;
+ * wb_provider_fuse_groups tells which of them do. The buffer is cached under the name "a+b+c".
  *
  * name_lens  NULL: each name ends with NUL
  */
 WB_API wb_status wb_provider_fuse(wb_provider *provider, const char *const *names,
                                   const size_t *name_lens, size_t n, uint32_t flags,
                                   wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
+
+#define WB_FUSE_GROUPS_MAX 256 /* largest number of names for wb_provider_fuse_groups */
+
+/*
+ * Divides tensors into the largest groups that wb_provider_fuse can fuse: groups[i] is the number of
+ * the group of tensor i. Groups are numbered from 0, in the order of their first tensors. If q and k
+ * are Q4_K and v is Q6_K, groups[] becomes 0, 0, 1. Loads nothing.
+ *
+ * names, name_lens  `n` names, as for wb_provider_fuse
+ * groups            array of n numbers
+ * count             number of groups
+ *
+ * Fails as wb_provider_get does for a name whose buffer cannot be made.
+ */
+WB_API wb_status wb_provider_fuse_groups(const wb_provider *provider, const char *const *names,
+                                         const size_t *name_lens, size_t n, uint32_t *groups,
+                                         uint32_t *count, wb_error *error) WB_MUST_CHECK;
 
 /*
  * Returns a buffer with the slice of a tensor along dimension `axis` that rank number `rank` of
@@ -207,10 +243,16 @@ WB_API wb_status wb_provider_prefetch(wb_provider *provider, const char *const *
                                       const size_t *name_lens, size_t n,
                                       wb_error *error) WB_MUST_CHECK;
 
-/* Returns 1 if the tensor exists (for "a+b+c" all three tensors), otherwise 0. */
+/*
+ * Returns 1 if the tensor exists (for "a+b+c" all three tensors), otherwise 0. A name that stands
+ * for tensors that are stored in another way exists too, even if these cannot be fused.
+ */
 WB_API int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len);
 
-/* Returns the wb_buffer.dtype that wb_provider_get would return, or -1. Loads nothing. */
+/*
+ * Returns the wb_buffer.dtype that wb_provider_get would return, or -1 if there is no such tensor or
+ * the tensors cannot be fused. Loads nothing.
+ */
 WB_API int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t name_len);
 
 /*

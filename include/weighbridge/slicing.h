@@ -38,8 +38,12 @@ typedef struct wb_plan_info {
  * slice has one cut, or one for each fused part.
  */
 typedef struct wb_plan_cut {
-    size_t size;     /* sizeof(wb_plan_cut) */
-    uint32_t tensor; /* index of the tensor among the names joined with '+' */
+    size_t size; /* sizeof(wb_plan_cut) */
+    /*
+     * index of the tensor among the names joined with '+'; each tensor counts for which a name
+     * stands
+     */
+    uint32_t tensor;
     uint32_t reserved;
     uint64_t start;
     uint64_t count;

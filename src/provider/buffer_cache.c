@@ -119,28 +119,21 @@ void wb__provider_trim(wb_provider *provider)
 
 /* ---- loading ---- */
 
-static wb__context context_of(const wb_provider *provider, wb_error *error)
-{
-    return (wb__context){.allocator = provider->allocator,
-                         .executor = provider->executor,
-                         .file = "",
-                         .error = error};
-}
-
 /* Computes the key of the buffer in a segment that several processes share. */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
-    const uint64_t becomes = (uint64_t)provider->becomes.vocab_multiple << 40 |
-                             (uint64_t)(uint32_t)provider->becomes.plain << 2 |
-                             (uint64_t)provider->becomes.decodes << 1 |
-                             provider->becomes.converts_scales;
+    const uint64_t becomes =
+        (uint64_t)provider->becomes.vocab_multiple << 40 | (uint64_t)provider->becomes.rope << 60 |
+        (uint64_t)provider->becomes.adds_offset << 62 |
+        (uint64_t)(uint32_t)provider->becomes.plain << 2 |
+        (uint64_t)provider->becomes.decodes << 1 | provider->becomes.converts_scales;
     const uint64_t rank[2] = {(uint64_t)entry->rank.axis << 32 | entry->rank.rank, entry->rank.of};
     for (uint64_t i = 0; i < WB__MODEL_KEY_BYTES / 8; i++) {
         wb__hash_key lane = {{i, becomes}};
         lane.word[0] ^= wb__siphash(&lane, provider->model_key, sizeof provider->model_key);
         lane.word[1] ^= wb__siphash(&lane, rank, sizeof rank);
-        key[i] = wb__siphash(&lane, entry->numbers, entry->operands * sizeof *entry->numbers);
+        key[i] = wb__siphash(&lane, entry->keys, entry->operands * sizeof *entry->keys);
     }
 }
 
@@ -148,8 +141,12 @@ static wb_status fill_buffer(const wb_provider *provider, wb__context *context,
                              const wb__layout *layout, wb_buffer *buffer)
 {
     wb__lost lost = {0, 0};
-    wb_status status = wb__fill(context, provider->model, &provider->files, layout,
-                                &provider->device, buffer->handle, &lost);
+    wb__filler filler;
+    wb__filler_open(&filler, context, provider->model, &provider->files, &provider->device);
+    wb_status status = wb__filler_select(&filler, layout, buffer->handle, &lost);
+    if (status == WB_OK)
+        status = wb__fill_all(&filler);
+    wb__filler_close(&filler);
     buffer->overflowed = lost.overflowed;
     buffer->underflowed = lost.underflowed;
     return status;
@@ -291,11 +288,12 @@ static wb_status load(wb_provider *provider, wb__context *context, wb__entry *en
                       wb_buffer *buffer)
 {
     wb__operands operands = {.allocator = provider->allocator,
-                             .decodes = provider->becomes.decodes};
+                             .decodes = provider->becomes.decodes,
+                             .becomes = &provider->becomes};
     wb__layout layout = {.arena = {.allocator = NULL}};
     wb_status status = WB_OK;
     for (size_t i = 0; i < entry->operands && status == WB_OK; i++)
-        status = wb__operands_add_number(&operands, context, provider->model, entry->numbers[i]);
+        status = wb__operands_add_key(&operands, context, provider->model, entry->keys[i]);
     if (status == WB_OK)
         status = wb__layout_make(&layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
@@ -315,11 +313,10 @@ static wb_status load(wb_provider *provider, wb__context *context, wb__entry *en
 
 /* ---- entries; all under the lock ---- */
 
-static wb__entry *make_entry(wb_provider *provider, const uint64_t *numbers, size_t n,
+static wb__entry *make_entry(wb_provider *provider, const uint64_t *keys, size_t n,
                              const wb__rank *rank)
 {
-    wb__entry *entry =
-        wb__arena_alloc(&provider->arena, sizeof *entry + n * sizeof entry->numbers[0]);
+    wb__entry *entry = wb__arena_alloc(&provider->arena, sizeof *entry + n * sizeof entry->keys[0]);
     if (entry == NULL)
         return NULL;
     memset(entry, 0, sizeof *entry);
@@ -328,7 +325,7 @@ static wb__entry *make_entry(wb_provider *provider, const uint64_t *numbers, siz
     atomic_init(&entry->hits, 0);
     entry->rank = *rank;
     entry->operands = n;
-    memcpy(entry->numbers, numbers, n * sizeof *numbers);
+    memcpy(entry->keys, keys, n * sizeof *keys);
     wb__entry **listed = wb__list_append(&provider->entries);
     if (listed == NULL)
         return NULL;
@@ -336,15 +333,15 @@ static wb__entry *make_entry(wb_provider *provider, const uint64_t *numbers, siz
     return entry;
 }
 
-static wb__entry *entry_of_numbers(wb_provider *provider, const uint64_t *numbers, size_t n,
-                                   const wb__rank *rank, bool make)
+static wb__entry *entry_of_keys(wb_provider *provider, const uint64_t *keys, size_t n,
+                                const wb__rank *rank, bool make)
 {
-    wb__str text = {(const char *)numbers, n * sizeof *numbers};
+    wb__str text = {(const char *)keys, n * sizeof *keys};
     uint64_t hash = wb__query_hash(&provider->names, text, rank, true);
     wb__entry *entry = wb__names_table_find(&provider->names, hash, text, rank, true);
     if (entry != NULL || !make)
         return entry;
-    entry = make_entry(provider, numbers, n, rank);
+    entry = make_entry(provider, keys, n, rank);
     if (entry != NULL && !wb__names_table_add(&provider->names, hash, text, rank, true, entry))
         entry = NULL; /* the new entry stays in the list, but no request finds it */
     return entry;
@@ -361,21 +358,20 @@ static wb_status find_entry(wb_provider *provider, wb__context *context, const w
     if (*found != NULL)
         return WB_OK;
     wb_status status = wb__operands_add(&operands, context, provider->model, query->text, joined);
-    uint64_t *numbers = NULL;
+    uint64_t *keys = NULL;
     if (status == WB_OK) {
-        numbers = wb__alloc(&provider->allocator, operands.count * sizeof *numbers);
-        for (size_t i = 0; numbers != NULL && i < operands.count; i++)
-            numbers[i] = operands.list[i].number;
-        wb__entry *entry = numbers == NULL
-                               ? NULL
-                               : entry_of_numbers(provider, numbers, operands.count, &rank, true);
+        keys = wb__alloc(&provider->allocator, operands.count * sizeof *keys);
+        for (size_t i = 0; keys != NULL && i < operands.count; i++)
+            keys[i] = wb__operand_key(&operands.list[i]);
+        wb__entry *entry =
+            keys == NULL ? NULL : entry_of_keys(provider, keys, operands.count, &rank, true);
         if (entry == NULL ||
             !wb__names_table_add(&provider->names, hash, query->text, &query->rank, false, entry))
             status = wb__fail_memory(context);
         else
             *found = entry;
     }
-    wb__free(&provider->allocator, numbers, operands.count * sizeof *numbers);
+    wb__free(&provider->allocator, keys, operands.count * sizeof *keys);
     wb__operands_free(&operands);
     return status;
 }
@@ -413,7 +409,7 @@ static wb_status ask(wb_provider *provider, const wb__query *query, uint64_t has
 {
     wb_error spare;
     wb__entry *entry;
-    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
     (void)pthread_mutex_lock(&provider->lock);
     wb_status status = find_entry(provider, &context, query, hash, &entry);
     if (status == WB_OK)
@@ -443,7 +439,7 @@ void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer)
     const wb__rank rank = {0, 0, 0};
     (void)pthread_mutex_lock(&provider->lock);
     for (size_t i = 0; i < whole->operands && whole->operands > 1; i++) {
-        wb__entry *part = entry_of_numbers(provider, &whole->numbers[i], 1, &rank, false);
+        wb__entry *part = entry_of_keys(provider, &whole->keys[i], 1, &rank, false);
         if (part != NULL)
             (void)evict(provider, part);
     }

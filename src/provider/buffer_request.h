@@ -11,11 +11,37 @@
 
 #include "core/core.h"
 #include "model/packed.h"
+#include "provider/tensor_role.h"
+#include "weighbridge/config.h"
 #include "weighbridge/provider.h"
 #include "weighbridge/slicing.h"
 #include "weighbridge/tensor.h"
 
 #define WB__OPERANDS_MAX 4096 /* largest number of names fused in one buffer */
+
+/* The members of wb_policy that determine how values are converted. */
+typedef struct wb__target_type {
+    int32_t plain;        /* dtype for plain F32, F16 and BF16; -1: unchanged */
+    bool converts_scales; /* converts affine scales and biases to F16 */
+    bool decodes;         /* decodes quantized tensors to F32, to which `plain` then applies */
+    bool adds_offset;     /* WB_POLICY_NORM_PLAIN */
+    wb_rope_layout rope;  /* order of the rows of q and k; WB_ROPE_NONE: as stored */
+    uint32_t vocab_multiple;
+} wb__target_type;
+
+/*
+ * How the policy changes the rows and the values of an operand. RoPE rotates the first `rotated`
+ * rows of each head:
+ *
+ *     interleaved row:           0  1  2  3  …  rotated - 1
+ *     corresponding half row:    0  h  1  h + 1 … 2 h - 1       with h = rotated / 2
+ */
+typedef struct wb__row_change {
+    uint64_t head_rows; /* number of rows of a head; 0: the rows are not permuted */
+    uint64_t rotated;   /* an even number */
+    bool to_half;       /* the rows are stored interleaved; otherwise they become interleaved */
+    float adds;         /* number to add to each value */
+} wb__row_change;
 
 typedef struct wb__operand {
     uint64_t number;
@@ -24,27 +50,54 @@ typedef struct wb__operand {
     uint64_t members;     /* number of experts, if each is a stored tensor; 0: one stored tensor */
     const char *canonical;
     size_t canonical_len; /* length of the canonical name; 0: none */
-    bool is_decoded;      /* the tensor is quantized, but read as plain F32; `tensor` and `encoding`
+    wb__layer_role role;  /* role of the operand, which may be a part of the tensor */
+    uint32_t part;      /* the operand is part `part` - 1 of the tensor (wb__leaf_parts); 0: all of
+                             the tensor */
+    uint64_t first_row; /* number of rows of the tensor before those of the operand */
+    uint64_t part_rows; /* number of rows of the operand, if `part` is not 0 */
+    bool is_decoded;    /* the tensor is quantized, but read as plain F32; `tensor` and `encoding`
                              describe the F32 tensor */
+    wb__row_change change;
 } wb__operand;
 
 typedef struct wb__operands {
     wb_allocator allocator;
-    bool decodes; /* quantized tensors are decoded (wb__operand.is_decoded) */
+    bool decodes;                   /* quantized tensors are decoded (wb__operand.is_decoded) */
+    const wb__target_type *becomes; /* NULL: rows and norm weights as stored */
     wb__operand *list;
     size_t count;
     size_t capacity;
 } wb__operands;
 
-/* Adds the tensor whose name is `text`. If there is none, or `joined` is set, `text` is a list of
- * names joined with '+', and all these tensors are added. Fails with WB_ERROR_NOT_FOUND if a tensor
- * does not exist. The caller must call wb__operands_free, also after a failure. */
+/* Identifies an operand: the index of the tensor, and wb__operand.part in the highest bits. */
+#define WB__KEY_PART_SHIFT 60
+
+static inline uint64_t wb__operand_key(const wb__operand *operand)
+{
+    return operand->number | (uint64_t)operand->part << WB__KEY_PART_SHIFT;
+}
+
+/*
+ * Adds the tensor whose name is `text`. If there is none, or `joined` is set, `text` is a list of
+ * names joined with '+', and all these tensors are added. A name of a tensor that the model stores
+ * in another way (virtual_names.c) stands for the tensors or the part of a tensor that the model
+ * has. Fails with WB_ERROR_NOT_FOUND if a tensor does not exist. The caller must call
+ * wb__operands_free, also after a failure.
+ */
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
 
-/* Adds the tensor with index `number`. */
-wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
-                                  const wb_model *model, uint64_t number);
+/* Adds the operand with this key. A tensor index is the key of the complete tensor. */
+wb_status wb__operands_add_key(wb__operands *operands, wb__context *context, const wb_model *model,
+                               uint64_t key);
+
+/*
+ * Sets keys[] to the operands for which a canonical name stands that no tensor has: q, k and v for
+ * qkv, gate and up for gate_up, or a part of such a tensor for q, k, v, gate or up. Fails with
+ * WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
+ */
+wb_status wb__virtual_keys(wb__context *context, const wb_model *model, wb__str name,
+                           uint64_t keys[WB__FUSED_MAX], size_t *n);
 void wb__operands_free(wb__operands *operands);
 
 /* Returns true if the values are stored transposed (AWQ, GPTQ). */
@@ -74,12 +127,70 @@ static inline uint32_t wb__joint_of(const wb__operand *operand)
     return operand->tensor.rank < 2 ? 0 : operand->tensor.rank - (own < 2 ? 1 : 2);
 }
 
+/* Returns the length of a dimension. For a part of a tensor, it is that of the part. */
+static inline uint64_t wb__operand_length(const wb__operand *operand, uint32_t axis)
+{
+    return operand->part != 0 && axis == wb__joint_of(operand) ? operand->part_rows
+                                                               : operand->tensor.shape[axis];
+}
+
+static inline bool wb__is_common_float(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
+}
+
+/* Returns the dtype that the values of an operand have in a buffer. */
+int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand);
+
 /* Sets parts[role] to the index of the stored tensor of each role, or to WB__NO_PART. If experts
  * are stored one by one, these are the tensors of expert `member`. */
 wb_status wb__operand_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                             uint64_t member, uint64_t parts[WB__PARTS]);
 
 #define WB__NO_PART UINT64_MAX
+
+/* ---- stored_parts.c ---- */
+
+/* The numbers of attention heads and of their rows. `q` is 0 if the config does not specify
+ * them. */
+typedef struct wb__head_counts {
+    uint64_t q, kv, dim;
+    uint64_t q_rows, kv_rows;
+} wb__head_counts;
+
+wb_status wb__head_counts_of(wb__context *context, const wb_model *model,
+                             const wb__layer_role *role, wb__head_counts *counts);
+
+/* Returns the number of rows of q, k, v or qkv, or the number of inputs of the attention output. */
+uint64_t wb__head_rows(const wb__head_counts *counts, wb__leaf leaf);
+
+/* Sets rows[] to the numbers of rows of the parts of a tensor (wb__leaf_parts). Returns the number of
+ * parts; 0 if the tensor has no parts, or their rows are unknown. */
+size_t wb__rows_of_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
+                         uint64_t rows[WB__FUSED_MAX]);
+
+/* Makes an operand part `part` - 1 of its tensor. */
+wb_status wb__operand_take_part(wb__context *context, const wb_model *model, wb__operand *operand,
+                                uint32_t part);
+
+/* ---- row_change.c ---- */
+
+/* Computes how the policy changes the rows and values of an operand. */
+wb_status wb__row_change_of(wb__context *context, const wb_model *model,
+                            const wb__target_type *becomes, const wb__operand *operand,
+                            wb__row_change *change);
+
+/* Returns the row of the buffer for stored row `row`. */
+static inline uint64_t wb__row_change_to(const wb__row_change *change, uint64_t row)
+{
+    uint64_t within = row % change->head_rows, half = change->rotated / 2;
+    if (within >= change->rotated)
+        return row;
+    uint64_t to = change->to_half ? within / 2 + within % 2 * half
+                  : within < half ? 2 * within
+                                  : 2 * (within - half) + 1;
+    return row - within + to;
+}
 
 /* ---- shard.c ---- */
 
@@ -88,7 +199,7 @@ typedef struct wb__cut {
     uint64_t start, count;
 } wb__cut;
 
-#define WB__CUTS_MAX 3 /* a tensor of q, k and v has three ranges */
+#define WB__CUTS_MAX WB__FUSED_MAX /* a tensor of q, k and v has three ranges */
 
 /* The ranges of an axis that one rank gets. */
 typedef struct wb__axis_split {
@@ -99,6 +210,10 @@ typedef struct wb__axis_split {
     uint64_t unit;       /* boundaries between ranks are multiples of it */
     bool uneven;         /* the ranks do not get the same number of indices */
     bool alone; /* the other tensors of the group cannot be partitioned for this number of ranks */
+    /* The ranges as wb_buffer.part_rows reports them: a complete tensor of q, k and v is one range
+     * with three parts. */
+    uint32_t parts;
+    uint64_t part_rows[WB__CUTS_MAX];
 } wb__axis_split;
 
 /* Rank `rank` of `of` ranks, among which dimension `axis` is divided. `of` 0: the complete
@@ -118,14 +233,6 @@ wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
 
 /* ---- buffer_layout.c ---- */
 
-/* The members of wb_policy that determine how values are converted. */
-typedef struct wb__target_type {
-    int32_t plain;        /* dtype for plain F32, F16 and BF16; -1: unchanged */
-    bool converts_scales; /* converts affine scales and biases to F16 */
-    bool decodes;         /* decodes quantized tensors to F32, to which `plain` then applies */
-    uint32_t vocab_multiple;
-} wb__target_type;
-
 /* A range of a stored tensor and its destination in the buffer. */
 typedef struct wb__run {
     uint64_t part; /* index of the stored tensor; WB__NO_PART: zeros */
@@ -142,7 +249,20 @@ typedef struct wb__run {
      * run is at dst + r * pitch. 1: the bytes of the run are contiguous in the buffer.
      */
     uint32_t interleaved_runs;
-    uint64_t rows, pitch; /* if interleaved_runs > 1 */
+    uint64_t pitch; /* 0: the run is not written row by row */
+    uint64_t rows;  /* number of rows to read, if `pitch` or change.head_rows is not 0 */
+    /*
+     * If change.head_rows is not 0, the rows are permuted. The first row to read is row `first_row`
+     * of the stored tensor, and the buffer gets the rows `to_rows` of the permuted tensor.
+     */
+    wb__row_change change;
+    uint64_t first_row;
+    wb__cut to_rows;
+    bool is_inner; /* permuted are the elements of each row, because the tensor is transposed */
+    bool is_awq;   /* the elements of a word have the order of AWQ */
+    uint32_t inner_bits;  /* bits of these elements; 0: those of the dtype */
+    float adds;           /* number to add to each value */
+    bool converts;        /* the bytes in the buffer differ from those in the file */
     uint64_t first_range; /* index of the first range of the plan that belongs to the run, or to the
                              runs with which it is interleaved */
 } wb__run;
@@ -171,8 +291,5 @@ wb_status wb__layout_make(wb__layout *layout, wb__context *context, const wb_mod
                           const wb__operands *operands, const wb__rank *rank,
                           const wb__target_type *becomes);
 void wb__layout_free(wb__layout *layout);
-
-/* Returns the dtype that the values of an operand have in a buffer. */
-int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand);
 
 #endif

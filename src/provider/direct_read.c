@@ -51,6 +51,7 @@ void wb__direct_pieces_close(wb__direct_pieces *s)
 
 uint8_t *wb__direct_pieces_room(wb__direct_pieces *s)
 {
+    drop_windows(s);
     if (s->room == NULL)
         s->room = wb__staging_take(s->files->rooms);
     return s->room == NULL ? NULL : wb__staging_slot(s->room, 0);
@@ -89,7 +90,6 @@ bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const w
         return false;
     turn_to_file(s, s->files->sources[run->range.file]);
     s->run = run;
-    s->end = wb__dtype_bytes(wb__dtype_get(run->from), run->elements);
     return s->direct.fd >= 0;
 }
 
@@ -118,12 +118,13 @@ static wb__context context_of(const wb__direct_pieces *s)
 
 /* ---- windows ---- */
 
-bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t step, uint8_t *dst)
+bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t at, uint64_t n, uint64_t step,
+                             uint8_t *dst)
 {
     if (wb__direct_pieces_room(s) == NULL)
         return false;
-    drop_windows(s);
-    s->next = 0;
+    s->begin = s->next = at;
+    s->end = at + n;
     s->step = step < WB__DIRECT_BYTES ? step : WB__DIRECT_BYTES;
     s->dst = dst;
     return true;
@@ -145,7 +146,7 @@ static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, ui
     uint64_t follow;
     wb__window_of_run window = {.offset = place_of(s, at, &follow), .result = -1};
     window.n = (size_t)(follow < s->step ? follow : s->step);
-    window.dst = s->dst == NULL ? NULL : s->dst + at;
+    window.dst = s->dst == NULL ? NULL : s->dst + (at - s->begin);
     window.past = goes_past(s, window.offset, window.n);
     if (window.dst != NULL && (!window.past || is_aligned(&window)))
         window.bytes = window.dst;
@@ -161,7 +162,8 @@ static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, ui
 static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window, unsigned slot)
 {
     size_t n = before(window) + window->n;
-    wb__ring *ring = s->end <= s->step ? NULL : wb__staging_ring(s->files->rooms, s->room);
+    wb__ring *ring =
+        s->end - s->begin <= s->step ? NULL : wb__staging_ring(s->files->rooms, s->room);
     return ring != NULL &&
            wb__ring_begin(ring, &s->direct, window->offset - before(window),
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);

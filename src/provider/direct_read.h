@@ -40,10 +40,11 @@ typedef struct wb__direct_pieces {
     const wb__source *source; /* the file that is open for direct I/O; NULL: none */
     wb__direct direct;
     const wb__run *run;    /* the current run */
-    uint8_t *dst;          /* destination of the whole run; NULL: none */
+    uint8_t *dst;          /* destination of byte `begin` of the run; NULL: none */
+    uint64_t begin;        /* offset in the run of the first byte to read */
     uint64_t step;         /* largest size of a window in bytes */
-    uint64_t next;         /* number of stored bytes of the run that are assigned to windows */
-    uint64_t end;          /* number of stored bytes of the run */
+    uint64_t next;         /* offset in the run of the first byte that no window has */
+    uint64_t end;          /* offset in the run of the end of the bytes to read */
     unsigned first, count; /* index of the oldest current window, and number of current windows */
     bool given;            /* the oldest current window was returned to the caller */
     wb__window_of_run windows[WB__SLOTS];
@@ -53,7 +54,8 @@ typedef struct wb__direct_pieces {
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files);
 void wb__direct_pieces_close(wb__direct_pieces *s);
 
-/* Returns slot 0 of the staging buffer, for reads without windows, or NULL if out of memory. */
+/* Returns the WB__SLOTS slots of the staging buffer, for reads without windows, or NULL if out of
+ * memory. Waits until no window is being read. */
 uint8_t *wb__direct_pieces_room(wb__direct_pieces *s);
 
 /* Maximum size of a window and of a read by wb__direct_pieces_read, in bytes. */
@@ -63,11 +65,12 @@ uint8_t *wb__direct_pieces_room(wb__direct_pieces *s);
 bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const wb__run *run);
 
 /*
- * Begins reading the selected run in windows of `step` bytes; the last window of a contiguous range
- * may be shorter. `dst` is the destination of the whole run, or NULL if the run is converted.
- * Returns false if out of memory.
+ * Begins reading n bytes at offset `at` of the selected run in windows of `step` bytes; the last
+ * window of a contiguous range may be shorter. `dst` is the destination of these bytes, or NULL if
+ * they are converted. Returns false if out of memory.
  */
-bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t step, uint8_t *dst);
+bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t at, uint64_t n, uint64_t step,
+                             uint8_t *dst);
 
 /*
  * Returns the n bytes of the next window, valid until the next call. They are already at their

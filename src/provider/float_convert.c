@@ -40,8 +40,14 @@ static void count(const float *values, size_t n, bounds b, wb__lost *lost)
 
 #define PIECE 4096 /* number of values that stay in the processor cache between passes */
 
-void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, void *dst,
-                        wb__lost *lost)
+static void add(float *values, size_t n, float adds)
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] += adds;
+}
+
+void wb__convert_floats(int32_t from, const void *src, uint64_t n, float adds, int32_t to,
+                        void *dst, wb__lost *lost)
 {
     float room[PIECE];
     wb__codec widen, narrow;
@@ -55,12 +61,16 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, v
     while (n > 0) {
         size_t piece = n < PIECE ? (size_t)n : PIECE;
         const float *wide = room;
-        if (from == WB_DTYPE_F32)
+        if (from == WB_DTYPE_F32 && adds == 0)
             wide = (const float *)(const void *)in;
+        else if (from == WB_DTYPE_F32)
+            memcpy(room, in, piece * sizeof *room);
         else if (widen.decode != NULL)
             widen.decode(in, room, piece);
         else
             wb__dtype_convert(widen.dtype, in, 0, f32, room, piece);
+        if (adds != 0)
+            add(room, piece, adds);
         count(wide, piece, b, lost);
         if (to == WB_DTYPE_F32)
             memcpy(out, wide, piece * sizeof *wide);

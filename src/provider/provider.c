@@ -77,6 +77,10 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
         provider->becomes.converts_scales = (policy->flags & WB_POLICY_KEEP_SCALES) == 0;
         provider->becomes.vocab_multiple = policy->vocab_multiple;
         provider->becomes.decodes = (policy->flags & WB_POLICY_DECODE) != 0;
+        provider->becomes.adds_offset = (policy->flags & WB_POLICY_NORM_PLAIN) != 0;
+        provider->becomes.rope = policy->flags & WB_POLICY_ROPE_HALF          ? WB_ROPE_HALF
+                                 : policy->flags & WB_POLICY_ROPE_INTERLEAVED ? WB_ROPE_INTERLEAVED
+                                                                              : WB_ROPE_NONE;
         if (policy->plain != WB_PLAIN_F16)
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;

@@ -1,7 +1,9 @@
 /*
  * provider: the weights of a model as buffers on a device, each loaded once.
  *
- *   buffer_request.h  requests: operands, axis splits, layouts
+ *   buffer_request.h  requests: operands, axis splits, row changes, layouts
+ *   tensor_role.h     q, k, v and their fusion: roles of tensors
+ *   fuse_groups.h     groups of tensors that can be fused
  *   buffer_fill.h     fills a buffer from files
  *   direct_read.h     direct I/O for runs that need no decoding
  *   staging.h         staging buffers
@@ -43,7 +45,7 @@ struct wb__entry {
     uint64_t charged; /* bytes that count towards the budget */
     wb__rank rank;
     size_t operands;
-    uint64_t numbers[]; /* tensor indices */
+    uint64_t keys[]; /* wb__operand_key of each operand */
 };
 
 struct wb_provider {
@@ -80,6 +82,15 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
                             const wb_device *device, const wb_policy *policy,
                             wb_provider **provider);
 void wb__provider_free(wb_provider *provider);
+
+/* Returns the context of a call. Its error is *error, which is cleared. */
+static inline wb__context wb__provider_context(const wb_provider *provider, wb_error *error)
+{
+    return (wb__context){.allocator = provider->allocator,
+                         .executor = provider->executor,
+                         .file = "",
+                         .error = error};
+}
 
 /* Loads the buffer if necessary, describes it in *buffer, and adds a use. Precondition:
  * buffer->size is set. */

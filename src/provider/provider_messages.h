@@ -42,6 +42,8 @@
 #define WB__MSG_PROVIDER_POLICY_PLAIN "wb_policy.plain is not a WB_PLAIN_* value"
 #define WB__MSG_PROVIDER_POLICY_DTYPE "wb_policy.dtype must be F32, F16 or BF16"
 #define WB__MSG_PROVIDER_POLICY_FLAGS "wb_policy.flags contains unknown flags"
+#define WB__MSG_PROVIDER_POLICY_ROPE                                                               \
+    "wb_policy.flags contains both WB_POLICY_ROPE_HALF and WB_POLICY_ROPE_INTERLEAVED"
 #define WB__MSG_PROVIDER_POLICY_VOCAB                                                              \
     "wb_policy.vocab_multiple is greater than WB_VOCAB_MULTIPLE_MAX"
 #define WB__MSG_PROVIDER_POLICY_IO "wb_policy.io must be WB_IO_AUTO, WB_IO_READ or WB_IO_DIRECT"
@@ -64,7 +66,21 @@
 #define WB__MSG_PROVIDER_OPERANDS "more than %d tensors cannot be fused"
 #define WB__MSG_PROVIDER_NO_TENSOR "the model contains no tensor with this native or canonical name"
 
-/* ---- shard.c ---- */
+/* ---- row_change.c ---- */
+
+#define WB__MSG_PROVIDER_ROPE_UNKNOWN                                                              \
+    "the architecture is unknown, and so is the order of the rows of q and k"
+#define WB__MSG_PROVIDER_ROPE_HEADS                                                                \
+    "the rows of this tensor cannot be divided into the attention heads of the config"
+#define WB__MSG_PROVIDER_ROPE_BLOCK                                                                \
+    "a block of %lu rows with one scale does not contain whole attention heads"
+#define WB__MSG_PROVIDER_ROPE_BITS "rows of %s do not end at a byte boundary and cannot be permuted"
+#define WB__MSG_PROVIDER_NORM_DTYPE "norm weights of %s cannot be increased by 1"
+#define WB__MSG_PROVIDER_NORM_UNKNOWN                                                              \
+    "the architecture is unknown, so it is unknown whether the file stores the norm weights "      \
+    "minus 1"
+
+/* ---- shard.c and virtual_names.c ---- */
 
 #define WB__MSG_PROVIDER_SHARD_AXIS                                                                \
     "the %llu indices of axis %lu can be divided only at multiples of %llu, so they cannot be "    \
@@ -81,6 +97,10 @@
     "the rows of this tensor can be divided only at multiples of %llu, but a head has %llu rows"
 #define WB__MSG_PROVIDER_SHARD_QKV_BLOCK                                                           \
     "a quantization block contains rows of two of the matrices q, k and v"
+#define WB__MSG_PROVIDER_SHARD_PART                                                                \
+    "the rows of this part of a stored tensor do not begin and end between blocks"
+#define WB__MSG_PROVIDER_SHARD_PART_INPUTS                                                         \
+    "a part of a stored tensor can only be divided along its rows"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
 #define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"

@@ -4,6 +4,9 @@
 
 /* ---- making ---- */
 
+#define ROPE_FLAGS (WB_POLICY_ROPE_HALF | WB_POLICY_ROPE_INTERLEAVED)
+#define FLAGS (WB_POLICY_KEEP_SCALES | WB_POLICY_DECODE | ROPE_FLAGS | WB_POLICY_NORM_PLAIN)
+
 static wb_status check_policy(wb__context *context, const wb_policy *policy)
 {
     if (policy->plain > WB_PLAIN_DTYPE)
@@ -11,8 +14,10 @@ static wb_status check_policy(wb__context *context, const wb_policy *policy)
     if (policy->plain == WB_PLAIN_DTYPE && policy->dtype != WB_DTYPE_F32 &&
         policy->dtype != WB_DTYPE_F16 && policy->dtype != WB_DTYPE_BF16)
         return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_DTYPE);
-    if (policy->flags & ~(WB_POLICY_KEEP_SCALES | WB_POLICY_DECODE))
+    if (policy->flags & ~FLAGS)
         return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_FLAGS);
+    if ((policy->flags & ROPE_FLAGS) == ROPE_FLAGS)
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_ROPE);
     if (policy->vocab_multiple > WB_VOCAB_MULTIPLE_MAX)
         return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_VOCAB);
     if (policy->io > WB_IO_DIRECT || policy->io == WB_IO_MAP)
@@ -73,15 +78,10 @@ void wb_provider_destroy(wb_provider *provider)
 
 /* ---- asking ---- */
 
-static wb__context context_of(const wb_provider *provider, wb_error *error)
-{
-    return (wb__context){.allocator = provider->allocator, .file = "", .error = error};
-}
-
 static wb_status fail(const wb_provider *provider, wb_error *error, const char *what)
 {
     wb_error spare;
-    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
     return wb__fail_argument(&context, what);
 }
 
@@ -99,7 +99,7 @@ static wb_status give_resized(wb_provider *provider, const wb__query *query, wb_
     wb_error spare;
     wb_buffer own, *out = WB__OUT(wb_buffer, caller, &own);
     if (out == NULL) {
-        wb__context context = context_of(provider, wb__error_reset(error, &spare));
+        wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
         return WB__FAIL_SIZE(&context, wb_buffer, caller);
     }
     wb_status status = wb__provider_get(provider, query, out, error);
@@ -186,7 +186,7 @@ wb_status wb_provider_fuse(wb_provider *provider, const char *const *names, cons
     }
     if (!join_names(provider, names, name_lens, n, &joined)) {
         (void)clear_buffer(buffer);
-        wb__context context = context_of(provider, wb__error_reset(error, &spare));
+        wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
         return wb__fail_memory(&context);
     }
     const wb__query query = {{joined.text, joined.len}, {n == 1 ? 0 : WB__JOINED, 0, 0}};
@@ -211,73 +211,13 @@ void wb_provider_trim(wb_provider *provider)
     wb__provider_trim(provider);
 }
 
-/* ---- without loading ---- */
-
-int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len)
-{
-    wb_error error;
-    wb__context context = context_of(provider, wb__error_reset(NULL, &error));
-    wb__operands operands = {.allocator = provider->allocator};
-    wb_status status =
-        wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len), false);
-    wb__operands_free(&operands);
-    return status == WB_OK;
-}
-
-int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t name_len)
-{
-    wb_error error;
-    wb__context context = context_of(provider, wb__error_reset(NULL, &error));
-    wb__operands operands = {.allocator = provider->allocator,
-                             .decodes = provider->becomes.decodes};
-    int32_t dtype = -1;
-    if (wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len),
-                         false) == WB_OK)
-        dtype = wb__target_dtype(&provider->becomes, &operands.list[0]);
-    wb__operands_free(&operands);
-    return dtype;
-}
-
-wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_t name_len,
-                            uint64_t *shape, uint32_t *rank, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = context_of(provider, wb__error_reset(error, &spare));
-    wb__operands operands = {.allocator = provider->allocator,
-                             .decodes = provider->becomes.decodes};
-    wb__layout layout = {.bytes = 0};
-    const wb__rank whole = {0, 0, 0};
-    uint32_t room = *rank;
-    *rank = 0;
-    wb_status status =
-        wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len), false);
-    if (status == WB_OK)
-        status = wb__layout_make(&layout, &context, provider->model, &operands, &whole,
-                                 &provider->becomes);
-    if (status == WB_OK && layout.rank > room)
-        status = wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          wb__str_from(name, name_len), WB__MSG_PROVIDER_SHAPE_SPACE,
-                          (unsigned long)layout.rank, (unsigned long)room);
-    if (status == WB_OK) {
-        *rank = layout.rank;
-        for (uint32_t i = 0; i < layout.rank; i++)
-            shape[i] = layout.shape[i];
-    } else {
-        for (uint32_t i = 0; i < room; i++)
-            shape[i] = 0;
-    }
-    wb__layout_free(&layout);
-    wb__operands_free(&operands);
-    return status;
-}
-
 /* ---- bytes ---- */
 
 wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buffer,
                                uint64_t offset, void *dst, uint64_t n, wb_error *error)
 {
     wb_error spare;
-    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
     const wb_device *device = &provider->device;
     wb_status status = WB_OK;
     if (!wb__abi_fits(WB__ABI_wb_buffer, buffer->size) || buffer->use == NULL ||
@@ -299,7 +239,7 @@ wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buf
 wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *caller, wb_error *error)
 {
     wb_error spare;
-    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
     wb_cache_stats own, *stats = WB__OUT(wb_cache_stats, caller, &own);
     if (stats == NULL)
         return WB__FAIL_SIZE(&context, wb_cache_stats, caller);

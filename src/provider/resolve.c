@@ -15,6 +15,16 @@ static void decode(wb__operand *operand)
                                       .parts = 1};
 }
 
+static wb_status find_canonical(wb__context *context, const wb_model *model, wb__operand *operand)
+{
+    wb_error ignored;
+    wb_status status = wb_canonical_name(model, operand->tensor.name, operand->tensor.name_len,
+                                         &operand->canonical, &operand->canonical_len, &ignored);
+    if (operand->canonical == NULL)
+        operand->canonical = "";
+    return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : WB_OK;
+}
+
 static wb_status describe(wb__context *context, const wb_model *model, uint64_t number,
                           wb__operand *operand)
 {
@@ -33,18 +43,33 @@ static wb_status describe(wb__context *context, const wb_model *model, uint64_t 
         operand->members = operand->encoding.parts;
         operand->canonical = operand->tensor.name;
         operand->canonical_len = operand->tensor.name_len;
-        return wb_tensor_encoding(model, part.index, &operand->encoding, context->error);
+        status = wb_tensor_encoding(model, part.index, &operand->encoding, context->error);
+    } else {
+        status = find_canonical(context, model, operand);
     }
-    wb_error ignored;
-    status = wb_canonical_name(model, operand->tensor.name, operand->tensor.name_len,
-                               &operand->canonical, &operand->canonical_len, &ignored);
-    if (operand->canonical == NULL)
-        operand->canonical = "";
-    return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : WB_OK;
+    operand->role = wb__layer_role_of((wb__str){operand->canonical, operand->canonical_len});
+    return status;
 }
 
-wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
-                                  const wb_model *model, uint64_t number)
+/* Describes the operand with a key: its tensor, the part of it, and the changes that the policy
+ * makes to it. */
+static wb_status make_operand(const wb__operands *operands, wb__context *context,
+                              const wb_model *model, uint64_t key, wb__operand *operand)
+{
+    uint32_t part = (uint32_t)(key >> WB__KEY_PART_SHIFT);
+    uint64_t number = key & (((uint64_t)1 << WB__KEY_PART_SHIFT) - 1);
+    wb_status status = describe(context, model, number, operand);
+    if (status == WB_OK && operands->decodes)
+        decode(operand);
+    if (status == WB_OK && part != 0)
+        status = wb__operand_take_part(context, model, operand, part);
+    if (status == WB_OK && operands->becomes != NULL)
+        status = wb__row_change_of(context, model, operands->becomes, operand, &operand->change);
+    return status;
+}
+
+wb_status wb__operands_add_key(wb__operands *operands, wb__context *context, const wb_model *model,
+                               uint64_t key)
 {
     if (operands->count == WB__OPERANDS_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FUSE, WB_NO_OFFSET, WB__STR(""),
@@ -52,20 +77,10 @@ wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
     if (!wb__grow(&operands->allocator, (void **)&operands->list, &operands->capacity,
                   sizeof *operands->list, operands->count + 1, WB__OPERANDS_MAX))
         return wb__fail_memory(context);
-    wb_status status = describe(context, model, number, &operands->list[operands->count]);
-    if (status == WB_OK && operands->decodes)
-        decode(&operands->list[operands->count]);
+    wb_status status =
+        make_operand(operands, context, model, key, &operands->list[operands->count]);
     operands->count += status == WB_OK;
     return status;
-}
-
-static wb_status find(wb__context *context, const wb_model *model, wb__str name, uint64_t *number)
-{
-    wb_status status = wb_tensor_find(model, name.ptr, name.len, number);
-    if (status == WB_ERROR_NOT_FOUND)
-        return wb__fail(context, status, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
-                        WB__MSG_PROVIDER_NO_TENSOR);
-    return status == WB_OK ? WB_OK : wb__fail_memory(context);
 }
 
 /* Returns the name that begins at `at` and ends before the next '+' or at the end of the text. */
@@ -75,22 +90,42 @@ static wb__str next_name(wb__str text, size_t at)
     return (wb__str){text.ptr + at, (plus == NULL ? text.len : (size_t)(plus - text.ptr)) - at};
 }
 
+/* Adds the tensor with this name, or the tensors for which the name stands. Fails with
+ * WB_ERROR_NOT_FOUND, without a message, if there are none. */
+static wb_status add_name(wb__operands *operands, wb__context *context, const wb_model *model,
+                          wb__str name)
+{
+    uint64_t keys[WB__FUSED_MAX];
+    size_t n = 1;
+    wb_status status = wb_tensor_find(model, name.ptr, name.len, &keys[0]);
+    if (status == WB_ERROR_MEMORY)
+        return wb__fail_memory(context);
+    if (status == WB_ERROR_NOT_FOUND)
+        status = wb__virtual_keys(context, model, name, keys, &n);
+    for (size_t i = 0; i < n && status == WB_OK; i++)
+        status = wb__operands_add_key(operands, context, model, keys[i]);
+    return status;
+}
+
+static wb_status fail_not_found(wb__context *context, wb__str name)
+{
+    return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
+                    WB__MSG_PROVIDER_NO_TENSOR);
+}
+
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined)
 {
-    uint64_t number;
-    wb_status status = joined ? WB_ERROR_NOT_FOUND : find(context, model, text, &number);
-    if (status == WB_OK)
-        return wb__operands_add_number(operands, context, model, number);
-    if (status != WB_ERROR_NOT_FOUND || (!joined && memchr(text.ptr, '+', text.len) == NULL))
+    wb_status status = joined ? WB_ERROR_NOT_FOUND : add_name(operands, context, model, text);
+    if (status != WB_ERROR_NOT_FOUND)
         return status;
+    if (!joined && memchr(text.ptr, '+', text.len) == NULL)
+        return fail_not_found(context, text);
     for (size_t at = 0; at <= text.len;) {
         wb__str name = next_name(text, at);
-        status = find(context, model, name, &number);
-        if (status == WB_OK)
-            status = wb__operands_add_number(operands, context, model, number);
+        status = add_name(operands, context, model, name);
         if (status != WB_OK)
-            return status;
+            return status == WB_ERROR_NOT_FOUND ? fail_not_found(context, name) : status;
         at += name.len + 1;
     }
     return WB_OK;
@@ -133,4 +168,14 @@ wb_status wb__operand_parts(wb__context *context, const wb_model *model, const w
             parts[part_of(part.role)] = part.index;
     }
     return status;
+}
+
+int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand)
+{
+    int32_t stored = operand->encoding.dtype;
+    bool is_float = strcmp(operand->encoding.type, "plain") == 0 && wb__is_common_float(stored);
+    if (is_float && becomes->plain >= 0)
+        return becomes->plain;
+    /* The sum of a norm weight and 1 would lose precision in a dtype of 16 bits. */
+    return is_float && operand->change.adds != 0 ? WB_DTYPE_F32 : stored;
 }

@@ -87,123 +87,50 @@ static uint64_t unit_of(const wb__operand *operand, uint32_t axis)
 
 /* ---- groups of tensors ---- */
 
-typedef enum group_kind { GROUP_NONE, GROUP_ATTENTION, GROUP_FEED_FORWARD } group_kind;
-
-typedef enum leaf_kind {
-    LEAF_NONE,
-    LEAF_Q,
-    LEAF_KV,
-    LEAF_QKV,
-    LEAF_OUTPUT, /* attention output: its inputs are the rows of q */
-    LEAF_FF,
-    LEAF_GATE_UP,
-    LEAF_DOWN /* down: its inputs are the rows of gate and up */
-} leaf_kind;
-
-static const struct group_row {
-    wb__str ending;
-    group_kind kind;
-} group_rows[] = {
-    {{".attention", 10}, GROUP_ATTENTION},  {{".attn", 5}, GROUP_ATTENTION},
-    {{".cross_attn", 11}, GROUP_ATTENTION}, {{".ffn", 4}, GROUP_FEED_FORWARD},
-    {{".experts", 8}, GROUP_FEED_FORWARD},  {{".shared_experts", 15}, GROUP_FEED_FORWARD},
-};
-
-static const struct leaf_row {
-    wb__str name;
-    group_kind group;
-    leaf_kind kind;
-} leaf_rows[] = {
-    {{"q", 1}, GROUP_ATTENTION, LEAF_Q},
-    {{"k", 1}, GROUP_ATTENTION, LEAF_KV},
-    {{"v", 1}, GROUP_ATTENTION, LEAF_KV},
-    {{"qkv", 3}, GROUP_ATTENTION, LEAF_QKV},
-    {{"output", 6}, GROUP_ATTENTION, LEAF_OUTPUT},
-    {{"gate", 4}, GROUP_FEED_FORWARD, LEAF_FF},
-    {{"up", 2}, GROUP_FEED_FORWARD, LEAF_FF},
-    {{"gate_up", 7}, GROUP_FEED_FORWARD, LEAF_GATE_UP},
-    {{"down", 4}, GROUP_FEED_FORWARD, LEAF_DOWN},
-};
-#define LEAF_ROWS (sizeof leaf_rows / sizeof leaf_rows[0])
-
-typedef struct place {
-    wb__str group; /* "layers.0.attention" */
-    leaf_kind kind;
-} place;
-
-static bool is_inputs_kind(leaf_kind kind)
+/* Returns the role of a tensor in its group. The role is WB__LEAF_NONE if the tensor belongs to no
+ * group, or its group does not share this axis. */
+static wb__layer_role role_at(const wb__operand *operand, uint32_t axis)
 {
-    return kind == LEAF_OUTPUT || kind == LEAF_DOWN;
-}
-
-/* Splits a text at its last dot. Returns the first part and sets *last to the second. */
-static wb__str cut_last(wb__str text, wb__str *last)
-{
-    size_t n = text.len;
-    while (n > 0 && text.ptr[n - 1] != '.')
-        n--;
-    *last = (wb__str){text.ptr + n, text.len - n};
-    return (wb__str){text.ptr, n == 0 ? 0 : n - 1};
-}
-
-/* Returns the group of a tensor and its role there. The role is LEAF_NONE if the tensor belongs to
- * no group, or its group does not share this axis. */
-static place place_of(const wb__operand *operand, uint32_t axis)
-{
-    wb__str suffix, leaf;
-    place at = {.kind = LEAF_NONE};
-    wb__str stem = cut_last((wb__str){operand->canonical, operand->canonical_len}, &suffix);
-    if (operand->canonical_len == 0 ||
-        (!wb__str_equal(suffix, WB__STR("weight")) && !wb__str_equal(suffix, WB__STR("bias"))))
-        return at;
-    at.group = cut_last(stem, &leaf);
-    group_kind group = GROUP_NONE;
-    for (size_t i = 0; i < sizeof group_rows / sizeof group_rows[0]; i++) {
-        if (wb__str_ends_with(at.group, group_rows[i].ending))
-            group = group_rows[i].kind;
-    }
-    for (size_t i = 0; i < LEAF_ROWS; i++) {
-        if (leaf_rows[i].group == group && wb__str_equal(leaf, leaf_rows[i].name))
-            at.kind = leaf_rows[i].kind;
-    }
+    wb__layer_role role = operand->role;
     uint32_t rank = operand->tensor.rank;
-    bool fits =
-        is_inputs_kind(at.kind) ? rank >= 2 && axis == rank - 1 : axis == wb__joint_of(operand);
+    bool fits = wb__leaf_is_inputs(role.leaf) ? rank >= 2 && axis == rank - 1
+                                              : axis == wb__joint_of(operand);
     if (!fits)
-        at.kind = LEAF_NONE;
-    return at;
+        role.leaf = WB__LEAF_NONE;
+    return role;
 }
 
-/* Sets *unit to a common multiple of *unit and the units of all tensors of one kind in `group`. */
-static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
-                            wb__str group, leaf_kind kind, uint64_t *unit)
+/* Sets *unit to a common multiple of *unit and the unit of the tensor with this role in the group of
+ * `member`, if the model has the tensor. */
+static wb_status join_unit(wb__context *context, const wb_model *model, const wb__operand *member,
+                           wb__leaf leaf, uint64_t *unit)
 {
-    char name[512];
-    for (size_t i = 0; i < LEAF_ROWS; i++) {
-        wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
-        wb__str leaf = leaf_rows[i].name;
-        uint64_t number;
-        if (leaf_rows[i].kind != kind || group.len + leaf.len + 9 > sizeof name)
-            continue;
-        memcpy(name, group.ptr, group.len);
-        name[group.len] = '.';
-        memcpy(name + group.len + 1, leaf.ptr, leaf.len);
-        memcpy(name + group.len + 1 + leaf.len, ".weight", 8);
-        wb_status status = wb_tensor_find(model, name, SIZE_MAX, &number);
-        if (status == WB_ERROR_NOT_FOUND)
-            continue;
-        if (status == WB_OK)
-            status = wb__operands_add_number(&found, context, model, number);
-        if (status == WB_OK) {
-            const wb__operand *of = &found.list[0];
-            uint64_t its = is_inputs_kind(kind) ? unit_of_inputs(of) : unit_of_rows(of);
-            *unit = lcm(*unit, its);
-        }
-        wb__operands_free(&found);
-        if (status != WB_OK)
-            return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : status;
+    char name[WB__LAYER_ROLE_BYTES];
+    wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
+    uint64_t number;
+    const wb__layer_role role = {.group = member->role.group, .suffix = WB__STR("weight")};
+    if (wb__layer_role_name(&role, leaf, name) == 0)
+        return WB_OK;
+    wb_status status = wb_tensor_find(model, name, SIZE_MAX, &number);
+    if (status == WB_ERROR_NOT_FOUND)
+        return WB_OK;
+    if (status == WB_OK)
+        status = wb__operands_add_key(&found, context, model, number);
+    if (status == WB_OK) {
+        const wb__operand *of = &found.list[0];
+        *unit = lcm(*unit, wb__leaf_is_inputs(leaf) ? unit_of_inputs(of) : unit_of_rows(of));
     }
-    return WB_OK;
+    wb__operands_free(&found);
+    return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : status;
+}
+
+static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
+                            const wb__leaf *leaves, size_t n, uint64_t *unit)
+{
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < n && status == WB_OK; i++)
+        status = join_unit(context, model, member, leaves[i], unit);
+    return status;
 }
 
 /* ---- ranges of a rank ---- */
@@ -242,22 +169,21 @@ static wb_status cut_units(wb__context *context, const wb__operand *operand, con
 }
 
 static wb_status share_feed_forward(wb__context *context, const wb_model *model,
-                                    const wb__operand *operand, const wb__rank *rank,
-                                    const place *at, wb__axis_split *share)
+                                    const wb__operand *operand, const wb__rank *rank, wb__leaf leaf,
+                                    wb__axis_split *share)
 {
-    uint64_t n = operand->tensor.shape[rank->axis];
+    static const wb__leaf leaves[] = {WB__LEAF_GATE, WB__LEAF_UP, WB__LEAF_GATE_UP, WB__LEAF_DOWN};
+    uint64_t n = wb__operand_length(operand, rank->axis);
     uint64_t own = share->unit;
-    static const leaf_kind kinds[] = {LEAF_FF, LEAF_GATE_UP, LEAF_DOWN};
-    wb_status status = WB_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++)
-        status = join_units(context, model, operand, at->group, kinds[i], &share->unit);
+    wb_status status =
+        join_units(context, model, operand, leaves, sizeof leaves / sizeof leaves[0], &share->unit);
     if (status != WB_OK)
         return status;
-    share->count = at->kind == LEAF_GATE_UP ? 2 : 1;
+    share->count = leaf == WB__LEAF_GATE_UP ? 2 : 1;
     if (n % share->count != 0 || n / share->count % own != 0)
         return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_GATE_UP, big(n));
     n /= share->count;
-    if (at->kind != LEAF_DOWN && units_of(n, share->unit) < rank->of) {
+    if (leaf != WB__LEAF_DOWN && units_of(n, share->unit) < rank->of) {
         share->unit = own;
         share->alone = true;
     }
@@ -269,7 +195,7 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
 }
 
 typedef struct heads {
-    uint64_t q, kv, dim;
+    wb__head_counts counts;
     uint64_t q_unit, kv_unit; /* units of the rows of q, and of the rows of k and v */
     uint64_t output_unit;     /* unit that both q and the attention output permit */
 } heads;
@@ -277,34 +203,24 @@ typedef struct heads {
 /* Reads the numbers of heads from the config, and computes the units. Sets *known to whether the
  * numbers match the shape of this tensor. */
 static wb_status find_heads(wb__context *context, const wb_model *model, const wb__operand *operand,
-                            const wb__rank *rank, const place *at, heads *h, bool *known)
+                            const wb__rank *rank, wb__leaf leaf, heads *h, bool *known)
 {
-    wb_config config = {.size = sizeof config};
-    uint64_t n = operand->tensor.shape[rank->axis], q, kv, all;
-    wb_status status = wb_config_get(model, &config, context->error);
-    *known = false;
-    if (status != WB_OK)
-        return status;
-    bool encoder = at->group.len > 4 && memcmp(at->group.ptr, "enc.", 4) == 0;
-    *h = encoder ? (heads){.q = config.enc_n_heads, .kv = config.enc_n_heads}
-                 : (heads){.q = config.n_heads, .kv = config.n_kv_heads, .dim = config.head_dim};
-    if (encoder && h->q != 0)
-        h->dim = config.enc_dim / h->q;
-    if (h->q == 0 || h->kv == 0 || h->dim == 0 || h->q % h->kv != 0 || h->q > UINT32_MAX ||
-        !wb__mul(h->q, h->dim, &q) || !wb__mul(h->kv, h->dim, &kv) || kv > q ||
-        !wb__mul(q, 3, &all))
-        return WB_OK;
-    *known = n == (at->kind == LEAF_QKV ? q + 2 * kv : at->kind == LEAF_KV ? kv : q);
+    static const wb__leaf whole = WB__LEAF_QKV, q = WB__LEAF_Q, output = WB__LEAF_OUTPUT;
+    static const wb__leaf kv[] = {WB__LEAF_K, WB__LEAF_V};
+    wb_status status = wb__head_counts_of(context, model, &operand->role, &h->counts);
+    *known = status == WB_OK && h->counts.q != 0 &&
+             wb__operand_length(operand, rank->axis) == wb__head_rows(&h->counts, leaf);
     uint64_t q_unit = 1, kv_unit = 1;
-    status = join_units(context, model, operand, at->group, LEAF_QKV, &q_unit);
+    if (status == WB_OK)
+        status = join_units(context, model, operand, &whole, 1, &q_unit);
     kv_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, operand, at->group, LEAF_Q, &q_unit);
+        status = join_units(context, model, operand, &q, 1, &q_unit);
     uint64_t output_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, operand, at->group, LEAF_OUTPUT, &output_unit);
+        status = join_units(context, model, operand, &output, 1, &output_unit);
     if (status == WB_OK)
-        status = join_units(context, model, operand, at->group, LEAF_KV, &kv_unit);
+        status = join_units(context, model, operand, kv, 2, &kv_unit);
     h->q_unit = q_unit;
     h->kv_unit = kv_unit;
     h->output_unit = output_unit;
@@ -323,49 +239,51 @@ typedef struct head_cuts {
 /* Gives each rank whole key-value heads with their query heads. */
 static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
-    uint64_t each = h->q / h->kv * h->dim; /* number of rows of q for each key-value head */
-    uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
-    uint64_t units = units_of(h->kv, together);
+    const wb__head_counts *c = &h->counts;
+    uint64_t each = c->q / c->kv * c->dim; /* number of rows of q for each key-value head */
+    uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(c->dim, h->kv_unit));
+    uint64_t units = units_of(c->kv, together);
     if (units < rank->of) {
         (void)snprintf(cuts->why, sizeof cuts->why, WB__MSG_PROVIDER_SHARD_KV_HEADS, big(together),
-                       big(h->kv), (unsigned long)rank->of);
+                       big(c->kv), (unsigned long)rank->of);
         return;
     }
-    wb__cut cut = even_cut(h->kv, together, rank->rank, rank->of);
-    cuts->kv = (wb__cut){cut.start * h->dim, cut.count * h->dim};
+    wb__cut cut = even_cut(c->kv, together, rank->rank, rank->of);
+    cuts->kv = (wb__cut){cut.start * c->dim, cut.count * c->dim};
     cuts->q = (wb__cut){cut.start * each, cut.count * each};
-    cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
+    cuts->uneven = units % rank->of != 0 || c->kv % together != 0;
 }
 
 /* Used if there are more ranks than key-value heads: several ranks get the same key-value head and
  * divide its query heads. */
 static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
-    uint64_t of = rank->of, each = h->q / h->kv;
+    const wb__head_counts *c = &h->counts;
+    uint64_t of = rank->of, each = c->q / c->kv;
     uint64_t head =
-        rank->rank * h->kv / of; /* cannot overflow: both factors have at most 32 bits */
-    uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
-    uint64_t together = lcm(h->dim, q_unit) / h->dim;
+        rank->rank * c->kv / of; /* cannot overflow: both factors have at most 32 bits */
+    uint64_t first = (head * of + c->kv - 1) / c->kv, end = ((head + 1) * of + c->kv - 1) / c->kv;
+    uint64_t together = lcm(c->dim, q_unit) / c->dim;
     /* Maximum number of ranks per key-value head. Unlike cuts->copies it is the same for all ranks,
      * so that all of them fail or none. */
-    uint64_t most = of / h->kv + (of % h->kv != 0);
+    uint64_t most = of / c->kv + (of % c->kv != 0);
     cuts->copies = end - first;
-    if (h->dim % h->kv_unit == 0)
-        cuts->kv = (wb__cut){head * h->dim, h->dim};
+    if (c->dim % h->kv_unit == 0)
+        cuts->kv = (wb__cut){head * c->dim, c->dim};
     if (each % together != 0 || each / together < most) {
         (void)snprintf(cuts->why, sizeof cuts->why, WB__MSG_PROVIDER_SHARD_QUERY_HEADS, big(each),
                        big(together), big(most));
         return;
     }
     wb__cut cut = even_cut(each, together, rank->rank - first, cuts->copies);
-    cuts->q = (wb__cut){(head * each + cut.start) * h->dim, cut.count * h->dim};
-    cuts->uneven = of % h->kv != 0 || each / together % cuts->copies != 0;
+    cuts->q = (wb__cut){(head * each + cut.start) * c->dim, cut.count * c->dim};
+    cuts->uneven = of % c->kv != 0 || each / together % cuts->copies != 0;
 }
 
 static head_cuts cut_heads(const wb__rank *rank, const heads *h, uint64_t q_unit)
 {
     head_cuts cuts = {.copies = 1};
-    if (rank->of <= h->kv)
+    if (rank->of <= h->counts.kv)
         cut_kv_heads(rank, h, q_unit, &cuts);
     else
         cut_q_heads(rank, h, q_unit, &cuts);
@@ -373,12 +291,14 @@ static head_cuts cut_heads(const wb__rank *rank, const heads *h, uint64_t q_unit
 }
 
 static wb_status share_heads(wb__context *context, const wb__operand *operand, const wb__rank *rank,
-                             const place *at, const heads *h, wb__axis_split *share)
+                             wb__leaf leaf, const heads *h, wb__axis_split *share)
 {
-    uint64_t q_rows = h->q * h->dim, kv_rows = h->kv * h->dim, own = share->unit;
-    bool wants_q = at->kind != LEAF_KV, wants_kv = at->kind == LEAF_KV || at->kind == LEAF_QKV;
+    const wb__head_counts *c = &h->counts;
+    uint64_t q_rows = c->q_rows, kv_rows = c->kv_rows, own = share->unit;
+    bool is_kv = leaf == WB__LEAF_K || leaf == WB__LEAF_V;
+    bool wants_q = !is_kv, wants_kv = is_kv || leaf == WB__LEAF_QKV;
     head_cuts cuts = cut_heads(rank, h, h->output_unit);
-    if (cuts.q.count == 0 && at->kind == LEAF_OUTPUT)
+    if (cuts.q.count == 0 && leaf == WB__LEAF_OUTPUT)
         return REFUSE(context, operand, "%s", cuts.why);
     if ((wants_q && cuts.q.count == 0) || (wants_kv && cuts.kv.count == 0)) {
         share->alone = true;
@@ -386,19 +306,19 @@ static wb_status share_heads(wb__context *context, const wb__operand *operand, c
     }
     if (wants_kv && cuts.kv.count == 0)
         return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_HEAD_ROWS, big(h->kv_unit),
-                      big(h->dim));
+                      big(c->dim));
     share->uneven = cuts.uneven && wants_q;
-    share->unit = h->dim;
+    share->unit = c->dim;
     if (wants_q && cuts.q.count == 0) { /* boundaries between rows */
         share->unit = own;
         wb_status status = cut_units(context, operand, rank, q_rows, share, &cuts.q);
         if (status != WB_OK)
             return status;
     }
-    share->count = at->kind == LEAF_QKV ? 3 : 1;
+    share->count = leaf == WB__LEAF_QKV ? 3 : 1;
     share->cuts[0] = wants_q ? cuts.q : cuts.kv;
     share->replicated = wants_q ? 1 : (uint32_t)cuts.copies;
-    if (at->kind != LEAF_QKV)
+    if (leaf != WB__LEAF_QKV)
         return WB_OK;
     share->cuts[1] = (wb__cut){q_rows + cuts.kv.start, cuts.kv.count};
     share->cuts[2] = (wb__cut){q_rows + kv_rows + cuts.kv.start, cuts.kv.count};
@@ -446,7 +366,7 @@ static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
     *unit = unit_of_rows(member);
     for (size_t i = 0; i < VOCABULARIES && status == WB_OK; i++) {
         if (wb_tensor_find(model, vocabularies[i].ptr, vocabularies[i].len, &number) == WB_OK)
-            status = wb__operands_add_number(&found, context, model, number);
+            status = wb__operands_add_key(&found, context, model, number);
     }
     for (size_t i = 0; i < found.count; i++)
         *unit = lcm(*unit, unit_of_rows(&found.list[i]));
@@ -483,25 +403,27 @@ static wb_status share_out(wb__context *context, const wb_model *model, const wb
     heads h;
     bool known = false;
     wb_status status;
-    uint64_t n = operand->tensor.shape[rank->axis];
+    uint64_t n = wb__operand_length(operand, rank->axis);
     share->unit = unit_of(operand, rank->axis);
     if (rank->of == 1) {
         share->cuts[0] = (wb__cut){0, n};
         return WB_OK;
     }
-    place at = place_of(operand, rank->axis);
-    switch (at.kind) {
-    case LEAF_FF:
-    case LEAF_GATE_UP:
-    case LEAF_DOWN: return share_feed_forward(context, model, operand, rank, &at, share);
-    case LEAF_Q:
-    case LEAF_KV:
-    case LEAF_QKV:
-    case LEAF_OUTPUT:
-        status = find_heads(context, model, operand, rank, &at, &h, &known);
+    wb__leaf leaf = role_at(operand, rank->axis).leaf;
+    switch (leaf) {
+    case WB__LEAF_GATE:
+    case WB__LEAF_UP:
+    case WB__LEAF_GATE_UP:
+    case WB__LEAF_DOWN: return share_feed_forward(context, model, operand, rank, leaf, share);
+    case WB__LEAF_Q:
+    case WB__LEAF_K:
+    case WB__LEAF_V:
+    case WB__LEAF_QKV:
+    case WB__LEAF_OUTPUT:
+        status = find_heads(context, model, operand, rank, leaf, &h, &known);
         if (status != WB_OK || known)
-            return status != WB_OK ? status : share_heads(context, operand, rank, &at, &h, share);
-        if (at.kind == LEAF_QKV)
+            return status != WB_OK ? status : share_heads(context, operand, rank, leaf, &h, share);
+        if (leaf == WB__LEAF_QKV)
             return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_QKV, big(n));
         break;
     default: break;
@@ -509,13 +431,11 @@ static wb_status share_out(wb__context *context, const wb_model *model, const wb
     return cut_units(context, operand, rank, n, share, &share->cuts[0]);
 }
 
-wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
-                              const wb__operand *operand, const wb__rank *rank,
-                              uint32_t vocab_multiple, wb__axis_split *share)
+static wb_status make_cuts(wb__context *context, const wb_model *model, const wb__operand *operand,
+                           const wb__rank *rank, uint32_t vocab_multiple, wb__axis_split *share)
 {
     uint32_t joint = wb__joint_of(operand);
     bool pads = vocab_multiple != 0 && is_vocabulary(operand);
-    *share = (wb__axis_split){.count = 1, .replicated = 1, .unit = 1};
     wb_status status = rank->of == 0 ? WB_OK : check_rank(context, operand, rank);
     if (status != WB_OK)
         return status;
@@ -529,6 +449,57 @@ wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
     }
     if (status != WB_OK || rank->of != 0)
         return status != WB_OK ? status : share_out(context, model, operand, rank, share);
-    share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[joint];
+    share->cuts[0].count = operand->tensor.rank == 0 ? 1 : wb__operand_length(operand, joint);
     return WB_OK;
+}
+
+/* Checks that a part of a stored tensor begins and ends between blocks, and that operands of several
+ * matrices are divided along their rows. */
+static wb_status check_part(wb__context *context, const wb__operand *operand, const wb__rank *rank)
+{
+    uint32_t joint = wb__joint_of(operand);
+    bool is_permuted_qkv = operand->role.leaf == WB__LEAF_QKV && operand->change.head_rows != 0;
+    if (rank->of != 0 && rank->axis != joint && (operand->part != 0 || is_permuted_qkv))
+        return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_PART_INPUTS);
+    uint64_t unit = unit_of_rows(operand), end = operand->first_row + operand->part_rows;
+    if (operand->part == 0 || (operand->first_row % unit == 0 &&
+                               (end % unit == 0 || end == operand->tensor.shape[joint])))
+        return WB_OK;
+    return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_PART);
+}
+
+/* Describes the parts of the ranges. A complete tensor of q, k and v, or of gate and up, is one
+ * range with several parts. If its rows are permuted, each part becomes a range. */
+static void describe_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
+                           const wb__rank *rank, wb__axis_split *share)
+{
+    wb_error ignored;
+    wb__context own = *context;
+    uint64_t start = 0;
+    own.error = wb__error_reset(NULL, &ignored);
+    bool by_rows = rank->of == 0 || rank->axis == wb__joint_of(operand);
+    if (by_rows && rank->of <= 1 && operand->part == 0 && operand->tensor.rank != 0)
+        share->parts = (uint32_t)wb__rows_of_parts(&own, model, operand, share->part_rows);
+    bool is_divided = share->parts == 0 || operand->change.head_rows == 0;
+    for (uint32_t i = 0; share->parts == 0 && i < share->count; i++)
+        share->part_rows[i] = share->cuts[i].count;
+    share->parts = share->parts == 0 ? share->count : share->parts;
+    for (uint32_t i = 0; !is_divided && i < share->parts; i++) {
+        share->cuts[i] = (wb__cut){start, share->part_rows[i]};
+        share->count = i + 1;
+        start += share->part_rows[i];
+    }
+}
+
+wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
+                              const wb__operand *operand, const wb__rank *rank,
+                              uint32_t vocab_multiple, wb__axis_split *share)
+{
+    *share = (wb__axis_split){.count = 1, .replicated = 1, .unit = 1};
+    wb_status status = check_part(context, operand, rank);
+    if (status == WB_OK)
+        status = make_cuts(context, model, operand, rank, vocab_multiple, share);
+    if (status == WB_OK)
+        describe_parts(context, model, operand, rank, share);
+    return status;
 }

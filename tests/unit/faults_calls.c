@@ -62,6 +62,14 @@ static wb_status use_provider(world *w, wb_provider *provider)
         status = wb_provider_slice(provider, stored, SIZE_MAX, 0, 1, 2, &b, &error);
         use_buffer(w, provider, status, &b);
     }
+    b = (wb_buffer){.size = sizeof b};
+    if (status == WB_OK) { /* no tensor has this name */
+        status = wb_provider_get(provider, "layers.0.ffn.gate_up.weight", SIZE_MAX, &b, &error);
+        use_buffer(w, provider, status, &b);
+    }
+    uint32_t groups[2], count;
+    if (status == WB_OK)
+        status = wb_provider_fuse_groups(provider, fused, NULL, 2, groups, &count, &error);
     if (status == WB_OK)
         status = wb_provider_shape(provider, stored, SIZE_MAX, shape, &rank, &error);
     if (status == WB_OK) {
@@ -90,7 +98,8 @@ static wb_status run_device(world *w)
         .size = sizeof host, .flags = WB_HOST_COPY, .allocator = w->allocator};
     const wb_policy policy = {.size = sizeof policy,
                               .plain = WB_PLAIN_KEEP,
-                              .flags = WB_POLICY_KEEP_SCALES,
+                              .flags = WB_POLICY_KEEP_SCALES | WB_POLICY_ROPE_INTERLEAVED |
+                                       WB_POLICY_NORM_PLAIN,
                               .budget = 1 << 20,
                               .allocator = w->allocator};
     wb_device device = {.size = sizeof device};

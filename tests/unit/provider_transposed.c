@@ -528,10 +528,65 @@ static void refusals(void **state)
     weights_free(w);
 }
 
+/* ---- the order of the rows of q and k ---- */
+
+/* Returns the row in half order that becomes row `row` in interleaved order; heads have 16 rows. */
+static uint64_t half_row(uint64_t row)
+{
+    return row - row % 16 + row % 16 / 2 + row % 2 * 8;
+}
+
+/* Permutes the rows of q and k, alone and fused with v, which is not permuted, and in a slice. */
+static void row_order(void **state)
+{
+    (void)state;
+    const wb_policy policy = {.size = sizeof policy, .flags = WB_POLICY_ROPE_INTERLEAVED};
+    for (int of = 0; of < KINDS; of++) {
+        weights *w = make_model((kind)of);
+        for (int far = 0; far < 2; far++) {
+            wb_provider *provider;
+            wb_buffer b = WB_BUFFER_INIT;
+            assert_int_equal(
+                wb_provider_create(w->model, far ? late_device() : NULL, &policy, &provider, NULL),
+                WB_OK);
+            char *names = text_of("%s+%s+%s", matrices[Q].canonical, matrices[K].canonical,
+                                  matrices[V].canonical);
+            for (int fused = 0; fused < 2; fused++) {
+                assert_int_equal(wb_provider_get(provider, fused ? names : matrices[Q].canonical,
+                                                 SIZE_MAX, &b, NULL),
+                                 WB_OK);
+                unsigned char *bytes = download(provider, &b);
+                packed buffer = held((kind)of, &b, bytes);
+                uint64_t at = 0;
+                for (int m = Q; m <= (fused ? V : Q); m++) {
+                    packed matrix = stored(w, (kind)of, matrices[m].module, matrices[m].out,
+                                           matrices[m].in, GROUP);
+                    for (uint64_t row = 0; row < matrices[m].out; row++)
+                        check_rows(&buffer, at + row, &matrix, m == V ? row : half_row(row), 1, 0);
+                    at += matrices[m].out;
+                }
+                free(bytes);
+            }
+            packed matrix = stored(w, (kind)of, matrices[K].module, 64, 64, GROUP);
+            assert_int_equal(
+                wb_provider_slice(provider, matrices[K].canonical, SIZE_MAX, 0, 1, 2, &b, NULL),
+                WB_OK);
+            unsigned char *bytes = download(provider, &b);
+            packed buffer = held((kind)of, &b, bytes);
+            for (uint64_t row = 0; row < 32; row++)
+                check_rows(&buffer, row, &matrix, half_row(32 + row), 1, 0);
+            free(bytes);
+            free(names);
+            wb_provider_destroy(provider);
+        }
+        weights_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways), cmocka_unit_test(one_tensor),
-                                       cmocka_unit_test(experts), cmocka_unit_test(large),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(experts),  cmocka_unit_test(large),
+                                       cmocka_unit_test(refusals), cmocka_unit_test(row_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/*
+ * provider/fuse_groups.h: divides tensors into groups that can be fused.
+ *
+ * After the conversions of the policy, tensors can be fused if they have the same type and row
+ * length, which is an equivalence relation. Block FP8 has one more condition, on the number of rows
+ * of each tensor but the last.
+ */
+#ifndef WB_PROVIDER_FUSE_GROUPS_H
+#define WB_PROVIDER_FUSE_GROUPS_H
+
+#include "provider/buffer_request.h"
+
+/*
+ * Sets groups[i] to the number of the group of name i, and *count to the number of groups. A name
+ * joins the first group with whose last name it can be fused. Fails if a name does not exist or its
+ * buffer cannot be made.
+ */
+wb_status wb__fuse_groups(wb__context *context, const wb_model *model,
+                          const wb__target_type *becomes, const wb__str *names, size_t n,
+                          uint32_t *groups, uint32_t *count);
+
+#endif
