@@ -98,7 +98,7 @@ static void put_config(wb_json *json, const comparison *c)
         wb_config_get(c->model[1], &b, NULL) == WB_OK) {
         for (uint32_t field = 0; field < WB_CONFIG_FIELDS; field++) {
             wb_config_value x = WB_CONFIG_VALUE_INIT, y = WB_CONFIG_VALUE_INIT;
-            if (!(wb_diff_config(c->diff) >> field & 1) || wb_config_at(&a, field, &x) != WB_OK ||
+            if (!wb_diff_config(c->diff, field) || wb_config_at(&a, field, &x) != WB_OK ||
                 wb_config_at(&b, field, &y) != WB_OK)
                 continue;
             wb_json_begin(json, '{');

@@ -30,7 +30,7 @@ static bool config_row(void *ctx, uint64_t field, text cells[TABLE_COLUMNS])
     const comparison *c = ctx;
     wb_config config = WB_CONFIG_INIT;
     wb_config_value value = WB_CONFIG_VALUE_INIT;
-    if (!(wb_diff_config(c->diff) >> field & 1) ||
+    if (!wb_diff_config(c->diff, (uint32_t)field) ||
         wb_config_get(c->model[0], &config, NULL) != WB_OK ||
         wb_config_at(&config, (uint32_t)field, &value) != WB_OK)
         return false;

@@ -25,16 +25,12 @@ static bool get(const wb_model *model, wb_config *config)
     return wb_config_get(model, config, NULL) == WB_OK;
 }
 
-static bool is_switch(uint32_t field)
-{
-    return field == WB_CONFIG_TIE_EMBEDDINGS;
-}
-
 /* ---- text output ---- */
 
 typedef struct rows {
     wb_config config;
-    bool is_whole; /* include fields without a value */
+    /* include fields without a value, and details of the computation that are the family's default */
+    bool is_whole;
 } rows;
 
 static bool config_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
@@ -42,6 +38,8 @@ static bool config_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
     const rows *r = ctx;
     wb_config_value value = WB_CONFIG_VALUE_INIT;
     if (wb_config_at(&r->config, (uint32_t)index, &value) != WB_OK)
+        return false;
+    if (!r->is_whole && index >= WB_CONFIG_ACTIVATION && value.origin == WB_ORIGIN_DEFAULT)
         return false;
     text_adds(&cells[0], value.name);
     if (value.origin == WB_ORIGIN_ABSENT) {
@@ -52,7 +50,7 @@ static bool config_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
         text_add_shown(&cells[1], value.text, strlen(value.text));
     else if (value.is_float)
         text_add_f64(&cells[1], value.real);
-    else if (is_switch((uint32_t)index))
+    else if (value.is_flag)
         text_adds(&cells[1], value.number != 0 ? "true" : "false");
     else
         text_addf(&cells[1], "%llu", (unsigned long long)value.number);
@@ -81,7 +79,7 @@ void print_config(out *o, const inspection *in)
 
 /* ---- JSON ---- */
 
-static void json_value(wb_json *json, uint32_t field, const wb_config_value *value)
+static void json_value(wb_json *json, const wb_config_value *value)
 {
     if (value->origin == WB_ORIGIN_ABSENT)
         wb_json_null(json);
@@ -89,7 +87,7 @@ static void json_value(wb_json *json, uint32_t field, const wb_config_value *val
         wb_json_string(json, value->text, SIZE_MAX);
     else if (value->is_float)
         wb_json_double(json, value->real);
-    else if (is_switch(field))
+    else if (value->is_flag)
         wb_json_bool(json, value->number != 0);
     else
         wb_json_uint(json, value->number);
@@ -106,7 +104,7 @@ void json_config(wb_json *json, const inspection *in)
         if (wb_config_at(&config, i, &value) != WB_OK)
             continue;
         wb_json_key(json, value.name, SIZE_MAX);
-        json_value(json, i, &value);
+        json_value(json, &value);
     }
     wb_json_end(json, '}');
     wb_json_key(json, "config_sources", SIZE_MAX);

@@ -129,15 +129,16 @@ static float soft_cap(double value, double cap)
     return (float)(cap > 0 ? cap * tanh(value / cap) : value);
 }
 
-static void rotate(const model *m, float *heads, uint64_t n_heads, const double *rope,
+static void rotate(const model *m, const layer_facts *about, float *heads, uint64_t n_heads,
                    uint64_t position)
 {
-    uint64_t pairs = m->config.head_dim / 2;
+    uint64_t pairs = about->rope.pairs;
     for (uint64_t i = 0; i < pairs; i++) {
-        float cosine = (float)cos((double)position * rope[i]),
-              sine = (float)sin((double)position * rope[i]);
+        double angle = (double)position * about->frequencies[i];
+        float cosine = (float)(cos(angle) * about->rope.attention_factor),
+              sine = (float)(sin(angle) * about->rope.attention_factor);
         for (uint64_t h = 0; h < n_heads; h++) {
-            float *a = heads + h * 2 * pairs + i, *b = a + pairs, old = *a;
+            float *a = heads + h * about->layer.head_dim + i, *b = a + pairs, old = *a;
             *a = old * cosine - *b * sine;
             *b = old * sine + *b * cosine;
         }
@@ -156,16 +157,12 @@ static void attention(const model *m, state *s, uint64_t n)
     multiply(s, &layer[V], 0, kv_dim, s->normed, v);
     normalize(m, &layer[Q_NORM], q, q, q_dim);
     normalize(m, &layer[K_NORM], k, k, kv_dim);
-    /* Every pattern'th layer attends to the whole sequence; the other layers attend to a sliding
-     * window.
-     */
-    uint64_t pattern = c->sliding_window_pattern, first = 0;
-    int local = c->sliding_window && (pattern == 0 || (n + 1) % pattern != 0);
-    const double *rope = local ? m->rope_local : m->rope;
-    if (local && s->position >= c->sliding_window)
-        first = s->position - c->sliding_window + 1;
-    rotate(m, q, c->n_heads, rope, s->position);
-    rotate(m, k, c->n_kv_heads, rope, s->position);
+    const layer_facts *about = &m->about[n];
+    uint64_t window = about->layer.sliding_window, first = 0;
+    if (window != 0 && s->position >= window)
+        first = s->position - window + 1;
+    rotate(m, about, q, c->n_heads, s->position);
+    rotate(m, about, k, c->n_kv_heads, s->position);
     memcpy(keys + s->position * kv_dim, k, (size_t)kv_dim * sizeof *k);
     memcpy(values + s->position * kv_dim, v, (size_t)kv_dim * sizeof *v);
     memset(s->attended, 0, (size_t)q_dim * sizeof *s->attended);
@@ -173,8 +170,8 @@ static void attention(const model *m, state *s, uint64_t n)
         uint64_t at = h / (c->n_heads / c->n_kv_heads) * hd, seen = s->position + 1 - first;
         for (uint64_t i = 0; i < seen; i++)
             s->scores[i] = soft_cap((double)dot(q + h * hd, keys + (first + i) * kv_dim + at, hd) *
-                                        m->query_scale,
-                                    m->attention_cap);
+                                        c->attention_scale,
+                                    c->attn_logit_softcapping);
         softmax(s->scores, seen);
         for (uint64_t i = 0; i < seen; i++)
             for (uint64_t j = 0; j < hd; j++)
@@ -188,8 +185,9 @@ static void activate(const model *m, float *gate, const float *up, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         double x = (double)gate[i];
-        double y = m->gelu ? 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
-                           : x / (1 + exp(-x));
+        double y = m->config.activation == WB_ACTIVATION_GELU_TANH
+                       ? 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+                       : x / (1 + exp(-x));
         gate[i] = (float)y * up[i];
     }
 }
@@ -216,7 +214,7 @@ static void mixture(const model *m, state *s, const weight *layer)
         chosen += (double)s->router[best];
         s->router[best] = -1;
     }
-    for (uint64_t i = 0; m->normalize_experts && i < c->dim; i++)
+    for (uint64_t i = 0; c->expert_weights_norm && i < c->dim; i++)
         s->added[i] = (float)((double)s->added[i] / chosen);
 }
 
@@ -245,7 +243,7 @@ const float *forward(const model *m, state *s, uint64_t token)
     uint64_t dim = m->config.dim;
     const float *row = rows_of(&m->embedding, token, 1, s->rows);
     for (uint64_t i = 0; i < dim; i++)
-        s->x[i] = (float)((double)row[i] * m->embedding_scale);
+        s->x[i] = (float)((double)row[i] * m->config.embedding_scale);
     for (uint64_t n = 0; n < m->config.n_layers; n++) {
         const weight *layer = m->layers[n];
         normalize(m, &layer[ATTENTION_NORM], s->x, s->normed, dim);
@@ -257,8 +255,8 @@ const float *forward(const model *m, state *s, uint64_t token)
     }
     normalize(m, &m->output_norm, s->x, s->normed, dim);
     multiply(s, &m->output, 0, m->embedding.rows, s->normed, s->logits);
-    for (uint64_t i = 0; m->logit_cap > 0 && i < m->embedding.rows; i++)
-        s->logits[i] = soft_cap((double)s->logits[i], m->logit_cap);
+    for (uint64_t i = 0; m->config.final_logit_softcapping > 0 && i < m->embedding.rows; i++)
+        s->logits[i] = soft_cap((double)s->logits[i], m->config.final_logit_softcapping);
     s->position++;
     return s->logits;
 }

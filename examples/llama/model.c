@@ -162,79 +162,22 @@ static void read_layer(const model *m, uint64_t n, weight *layer)
         fail(stem, "this layer lacks weights");
 }
 
-/* Returns the metadata value "ARCHITECTURE.key" or "key", or `otherwise` if there is none. */
-static double number(const model *m, const char *key, double otherwise)
+static void set_layers(model *m)
 {
-    char full[128];
-    double value;
-    wb_error ignored;
-    snprintf(full, sizeof full, "%s.%s", m->config.architecture, key);
-    if (wb_meta_get_float(m->files, full, SIZE_MAX, &value, &ignored) == WB_OK ||
-        wb_meta_get_float(m->files, key, SIZE_MAX, &value, &ignored) == WB_OK)
-        return value;
-    return otherwise;
-}
-
-/* Returns the divisor of a frequency for the RoPE scaling of Llama 3.1, which divides low
- * frequencies and keeps high frequencies.
- */
-static double llama3_divisor(const model *m, double frequency)
-{
-    double factor = number(m, "rope.scaling.factor", 8), pi = 3.141592653589793;
-    double low =
-        number(m, "rope_scaling.low_freq_factor", number(m, "rope_parameters.low_freq_factor", 1));
-    double high = number(m, "rope_scaling.high_freq_factor",
-                         number(m, "rope_parameters.high_freq_factor", 4));
-    double turns = number(m, "rope.scaling.original_context_length", 8192) * frequency / (2 * pi);
-    double smooth = fmin(1, fmax(0, (turns - low) / (high - low)));
-    return 1 / (smooth + (1 - smooth) / factor);
-}
-
-static void set_rope(model *m)
-{
-    const wb_config *c = &m->config;
-    char key[128];
-    const char *type;
-    size_t len;
-    wb_error ignored;
-    uint64_t one, n = 0;
-    /* GGUF stores the divisors of Llama 3.1 in this tensor. */
-    const float *divisors = decoded(m, "rope_freqs.weight", &one, &n);
-    snprintf(key, sizeof key, "%s.rope.scaling.type", c->architecture);
-    int found = wb_meta_get_string(m->files, key, SIZE_MAX, &type, &len, &ignored) == WB_OK;
-    int linear = found && strcmp(type, "linear") == 0,
-        llama3 = found && strcmp(type, "llama3") == 0;
-    if (found && !linear && !llama3 && strcmp(type, "none") != 0 && strcmp(type, "default") != 0)
-        fail(key, "this way of scaling RoPE is not done here");
-    if (number(m, "rope.dimension_count", (double)c->head_dim) != (double)c->head_dim)
-        fail("rope.dimension_count", "heads that are rotated in part are not done here");
-    m->rope = need(c->head_dim / 2, sizeof *m->rope);
-    m->rope_local = need(c->head_dim / 2, sizeof *m->rope);
-    for (uint64_t i = 0; i < c->head_dim / 2; i++) {
-        double exponent = -2.0 * (double)i / (double)c->head_dim;
-        m->rope[i] =
-            pow(c->rope_theta, exponent) / (linear ? number(m, "rope.scaling.factor", 1) : 1);
-        if (llama3)
-            m->rope[i] /= llama3_divisor(m, m->rope[i]);
-        else if (i < n)
-            m->rope[i] /= (double)divisors[i];
-        m->rope_local[i] =
-            c->rope_local_theta > 0 ? pow(c->rope_local_theta, exponent) : m->rope[i];
+    wb_error error;
+    m->about = need(m->config.n_layers, sizeof *m->about);
+    for (uint64_t n = 0; n < m->config.n_layers; n++) {
+        layer_facts *about = &m->about[n];
+        *about = (layer_facts){.layer = WB_LAYER_INIT, .rope = WB_ROPE_INIT};
+        check(wb_layer_get(m->files, n, &about->layer, &error), &error);
+        check(wb_rope_get(m->files, n, 0, &about->rope, NULL, 0, &error), &error);
+        about->frequencies = need(about->rope.pairs, sizeof *about->frequencies);
+        check(wb_rope_get(m->files, n, 0, &about->rope, about->frequencies,
+                          (size_t)about->rope.pairs, &error),
+              &error);
+        if (about->rope.pairs > about->layer.head_dim / 2)
+            fail("config", "more elements are rotated than a head has");
     }
-}
-
-/* Returns true if the weights of the selected experts are normalized to a sum of 1. This is always
- * the case for Mixtral and for llama.cpp, which has no GGUF key for it. For Qwen 3 in other
- * formats, norm_topk_prob in config.json decides; if it is missing, the weights are not normalized,
- * as in transformers.
- */
-static int normalizes_experts(const model *m)
-{
-    int flag;
-    wb_error ignored;
-    if (strcmp(m->config.architecture, "qwen3moe") != 0 || strcmp(wb_format(m->files), "gguf") == 0)
-        return 1;
-    return wb_meta_get_bool(m->files, "norm_topk_prob", SIZE_MAX, &flag, &ignored) == WB_OK && flag;
 }
 
 static void set_facts(model *m)
@@ -257,12 +200,8 @@ static void set_facts(model *m)
         fail("config", "these sizes do not go together");
     m->q_dim = c->n_heads * c->head_dim;
     m->kv_dim = c->n_kv_heads * c->head_dim;
-    m->gelu = strncmp(c->architecture, "gemma", 5) == 0;
-    m->embedding_scale = m->gelu ? sqrt((double)c->dim) : 1;
-    m->query_scale = 1 / sqrt(number(m, "query_pre_attn_scalar", (double)c->head_dim));
-    m->attention_cap = number(m, "attn_logit_softcapping", 0);
-    m->logit_cap = number(m, "final_logit_softcapping", 0);
-    m->normalize_experts = normalizes_experts(m);
+    if (c->activation != WB_ACTIVATION_SILU && c->activation != WB_ACTIVATION_GELU_TANH)
+        fail("activation", "not one of those this example knows");
 }
 
 void model_open(const char *path, model *m)
@@ -284,7 +223,7 @@ void model_open(const char *path, model *m)
     check(wb_provider_create(m->files, NULL, &keep, &m->provider, &error), &error);
     check(wb_provider_create(m->files, NULL, &decode, &m->decoded, &error), &error);
     set_facts(m);
-    set_rope(m);
+    set_layers(m);
     read_weight(m, "token_embedding", 0, m->config.dim, &m->embedding);
     read_weight(m, "output_norm", 1, m->config.dim, &m->output_norm);
     read_weight(m, "output", m->embedding.rows, m->config.dim, &m->output);
@@ -297,9 +236,10 @@ void model_open(const char *path, model *m)
 
 void model_close(model *m)
 {
+    for (uint64_t n = 0; n < m->config.n_layers; n++)
+        free(m->about[n].frequencies);
+    free(m->about);
     free(m->layers);
-    free(m->rope);
-    free(m->rope_local);
     wb_provider_destroy(m->decoded);
     wb_provider_destroy(m->provider);
     wb_close(m->files);

@@ -1,6 +1,4 @@
-/* A model for the forward pass: weights by canonical name, the config, and family-specific settings
- * that neither of them contains.
- */
+/* A model for the forward pass: weights by canonical name, the config, and properties of layers. */
 #ifndef LLAMA_MODEL_H
 #define LLAMA_MODEL_H
 
@@ -41,6 +39,13 @@ typedef struct weight {
     uint64_t columns;
 } weight;
 
+/* Properties of a layer, and the angles by which its heads are rotated. */
+typedef struct layer_facts {
+    wb_layer layer;
+    wb_rope rope;
+    double *frequencies; /* [rope.pairs], in radians per position */
+} layer_facts;
+
 typedef struct model {
     wb_model *files;
     wb_provider *provider; /* weights in their stored encoding */
@@ -52,14 +57,7 @@ typedef struct model {
     weight output_norm;
     weight output;
     weight (*layers)[PARTS];
-    double *rope;       /* angle per position, in radians, of each of the head_dim / 2 pairs */
-    double *rope_local; /* the same for layers with a sliding window */
-    double embedding_scale;
-    double query_scale;
-    double attention_cap;  /* soft cap of attention scores; 0: none */
-    double logit_cap;      /* soft cap of logits; 0: none */
-    int gelu;              /* true: GELU, false: SiLU */
-    int normalize_experts; /* true: normalize the weights of the selected experts to a sum of 1 */
+    layer_facts *about; /* [n_layers] */
 } model;
 
 /* Prints a message and ends the program. */

@@ -80,10 +80,66 @@ typedef enum wb_config_field {
     WB_CONFIG_N_MELS = 26,
     WB_CONFIG_ENC_MAX_SEQ_LEN = 27,
     WB_CONFIG_QUANT_BITS = 28,
-    WB_CONFIG_QUANT_GROUP_SIZE = 29
+    WB_CONFIG_QUANT_GROUP_SIZE = 29,
+    WB_CONFIG_ACTIVATION = 30,
+    WB_CONFIG_NORM_TYPE = 31,
+    WB_CONFIG_ATTENTION_CAUSAL = 32,
+    WB_CONFIG_PARALLEL_RESIDUAL = 33,
+    WB_CONFIG_EMBEDDING_SCALE = 34,
+    WB_CONFIG_RESIDUAL_SCALE = 35,
+    WB_CONFIG_ATTENTION_SCALE = 36,
+    WB_CONFIG_LOGIT_SCALE = 37,
+    WB_CONFIG_ATTN_LOGIT_SOFTCAPPING = 38,
+    WB_CONFIG_FINAL_LOGIT_SOFTCAPPING = 39,
+    WB_CONFIG_ATTENTION_CLAMP_KQV = 40,
+    WB_CONFIG_ATTENTION_MAX_ALIBI_BIAS = 41,
+    WB_CONFIG_ATTENTION_TEMPERATURE_SCALE = 42,
+    WB_CONFIG_VALUE_LENGTH = 43,
+    WB_CONFIG_Q_LORA_RANK = 44,
+    WB_CONFIG_KV_LORA_RANK = 45,
+    WB_CONFIG_KEY_LENGTH_MLA = 46,
+    WB_CONFIG_VALUE_LENGTH_MLA = 47,
+    WB_CONFIG_ROPE_DIMENSION_COUNT = 48,
+    WB_CONFIG_ROPE_SCALING_TYPE = 49,
+    WB_CONFIG_ROPE_SCALING_FACTOR = 50,
+    WB_CONFIG_ROPE_SCALING_ORIGINAL_CONTEXT_LENGTH = 51,
+    WB_CONFIG_ROPE_SCALING_ATTN_FACTOR = 52,
+    WB_CONFIG_ROPE_SCALING_YARN_BETA_FAST = 53,
+    WB_CONFIG_ROPE_SCALING_YARN_BETA_SLOW = 54,
+    WB_CONFIG_ROPE_SCALING_YARN_EXT_FACTOR = 55,
+    WB_CONFIG_ROPE_SCALING_YARN_LOG_MULTIPLIER = 56,
+    WB_CONFIG_ROPE_SCALING_LOW_FREQ_FACTOR = 57,
+    WB_CONFIG_ROPE_SCALING_HIGH_FREQ_FACTOR = 58,
+    WB_CONFIG_EXPERT_GROUP_COUNT = 59,
+    WB_CONFIG_EXPERT_GROUP_USED_COUNT = 60,
+    WB_CONFIG_EXPERT_GATING_FUNC = 61,
+    WB_CONFIG_EXPERT_WEIGHTS_SCALE = 62,
+    WB_CONFIG_EXPERT_WEIGHTS_NORM = 63,
+    WB_CONFIG_EXPERT_SHARED_COUNT = 64,
+    WB_CONFIG_EXPERT_SHARED_FEED_FORWARD_LENGTH = 65,
+    WB_CONFIG_LEADING_DENSE_BLOCK_COUNT = 66,
+    WB_CONFIG_INTERLEAVE_MOE_LAYER_STEP = 67,
+    WB_CONFIG_NEXTN_PREDICT_LAYERS = 68,
+    WB_CONFIG_FULL_ATTENTION_INTERVAL = 69,
+    WB_CONFIG_SSM_CONV_KERNEL = 70,
+    WB_CONFIG_SSM_INNER_SIZE = 71,
+    WB_CONFIG_SSM_STATE_SIZE = 72,
+    WB_CONFIG_SSM_TIME_STEP_RANK = 73,
+    WB_CONFIG_SSM_GROUP_COUNT = 74,
+    WB_CONFIG_SHORTCONV_L_CACHE = 75,
+    WB_CONFIG_KDA_HEAD_DIM = 76,
+    WB_CONFIG_KEY_LENGTH_SWA = 77,
+    WB_CONFIG_VALUE_LENGTH_SWA = 78,
+    WB_CONFIG_ROPE_DIMENSION_COUNT_SWA = 79,
+    WB_CONFIG_SHARED_KV_LAYERS = 80,
+    WB_CONFIG_EMBEDDING_LENGTH_PER_LAYER_INPUT = 81,
+    WB_CONFIG_ALTUP_NUM_INPUTS = 82,
+    WB_CONFIG_ALTUP_ACTIVE_IDX = 83,
+    WB_CONFIG_RELATIVE_BUCKETS_COUNT = 84,
+    WB_CONFIG_DECODER_START_TOKEN_ID = 85
 } wb_config_field;
 
-#define WB_CONFIG_FIELDS 30 /* in this version; later versions append fields */
+#define WB_CONFIG_FIELDS 86 /* in this version; later versions append fields */
 
 /*
  * The order of the rows of the q and k weights. RoPE rotates the outputs of two rows of a head
@@ -94,6 +150,45 @@ typedef enum wb_rope_layout {
     WB_ROPE_HALF = 1,       /* rows i and i + head_dim / 2: Hugging Face, MLX, most GGUF files */
     WB_ROPE_INTERLEAVED = 2 /* rows 2 i and 2 i + 1: GGUF files of the Llama family */
 } wb_rope_layout;
+
+/* The activation function of the feed-forward network, f in f(gate x) * (up x) or f(up x). */
+typedef enum wb_activation {
+    WB_ACTIVATION_UNKNOWN = 0,
+    WB_ACTIVATION_SILU = 1,       /* x * sigmoid(x) */
+    WB_ACTIVATION_GELU = 2,       /* x * Phi(x); ggml computes GELU_TANH in its place */
+    WB_ACTIVATION_GELU_TANH = 3,  /* GELU, approximated with tanh */
+    WB_ACTIVATION_GELU_QUICK = 4, /* x * sigmoid(1.702 x) */
+    WB_ACTIVATION_RELU = 5,
+    WB_ACTIVATION_RELU_SQUARED = 6,
+    WB_ACTIVATION_XIELU = 7 /* with parameters of each layer */
+} wb_activation;
+
+typedef enum wb_norm_type {
+    WB_NORM_UNKNOWN = 0,
+    WB_NORM_RMS = 1,  /* root mean square */
+    WB_NORM_LAYER = 2 /* mean and variance (LayerNorm) */
+} wb_norm_type;
+
+/* How RoPE frequencies are changed for long contexts. wb_rope_get applies the change. */
+typedef enum wb_rope_scaling {
+    WB_ROPE_SCALING_UNKNOWN = 0,
+    WB_ROPE_SCALING_NONE = 1,
+    WB_ROPE_SCALING_LINEAR = 2,
+    WB_ROPE_SCALING_YARN = 3,
+    WB_ROPE_SCALING_LONGROPE = 4, /* lists of factors for short and for long contexts */
+    WB_ROPE_SCALING_LLAMA3 = 5,
+    WB_ROPE_SCALING_DYNAMIC = 6,     /* theta grows with the context */
+    WB_ROPE_SCALING_PROPORTIONAL = 7 /* the last pairs of a head are not rotated (Gemma 4) */
+} wb_rope_scaling;
+
+/* How the router turns scores into weights of experts. The numbers are those of GGUF. */
+typedef enum wb_expert_gating {
+    WB_EXPERT_GATING_UNKNOWN = 0,
+    WB_EXPERT_GATING_SOFTMAX = 1,
+    WB_EXPERT_GATING_SIGMOID = 2,
+    WB_EXPERT_GATING_SOFTMAX_CHOSEN = 3, /* softmax of the scores of the selected experts */
+    WB_EXPERT_GATING_SQRT_SOFTPLUS = 4
+} wb_expert_gating;
 
 /* The hyperparameters of a model. Dimensions are in elements, lengths of sequences in tokens. */
 typedef struct wb_config {
@@ -133,7 +228,69 @@ typedef struct wb_config {
     uint64_t enc_max_seq_len;
     uint64_t quant_bits; /* bits of most quantized values; 0: none are quantized */
     uint64_t quant_group_size;
-    uint8_t origin[64]; /* the wb_origin of each wb_config_field; the other bytes are reserved */
+    uint8_t origin[192]; /* the wb_origin of each wb_config_field; the other bytes are reserved */
+
+    /* The names of the following members are GGUF's keys with '_' in place of '.'. */
+    wb_activation activation;
+    wb_norm_type norm_type;
+    uint32_t attention_causal; /* 1: a token attends only to itself and earlier tokens */
+    /* 1: attention and feed-forward network of a layer have the same input */
+    uint32_t parallel_residual;
+    double embedding_scale; /* factor of the token embeddings */
+    double residual_scale;  /* factor of the outputs of attention and of the feed-forward network */
+    double attention_scale; /* factor of the attention scores q k, often 1 / sqrt(head_dim) */
+    double logit_scale;     /* factor of the logits, also where GGUF stores a divisor */
+    /* A cap c replaces a score or logit x by c * tanh(x / c). 0: no cap. */
+    double attn_logit_softcapping;
+    double final_logit_softcapping;
+    double attention_clamp_kqv;         /* q, k and v are limited to [-x, x]; 0: no limit */
+    double attention_max_alibi_bias;    /* 0: no ALiBi */
+    double attention_temperature_scale; /* grows the scores of late tokens (Llama 4, Mistral 3) */
+    uint64_t value_length;              /* length of v per head */
+    uint64_t q_lora_rank;               /* multi-head latent attention: rank of q; 0: full rank */
+    uint64_t kv_lora_rank;              /* rank of k and v; 0: no latent attention */
+    uint64_t key_length_mla;            /* length of q and k per head after decompression */
+    uint64_t value_length_mla;          /* length of v per head after decompression */
+    uint64_t rope_dimension_count;      /* elements of a head that RoPE rotates; 0: no RoPE */
+    wb_rope_scaling rope_scaling_type;
+    double rope_scaling_factor;
+    uint64_t rope_scaling_original_context_length;
+    double
+        rope_scaling_attn_factor; /* explicit factor of cos and sin; wb_rope_get has the result */
+    double rope_scaling_yarn_beta_fast;
+    double rope_scaling_yarn_beta_slow;
+    double rope_scaling_yarn_ext_factor;
+    double rope_scaling_yarn_log_multiplier;
+    double rope_scaling_low_freq_factor;
+    double rope_scaling_high_freq_factor;
+    uint64_t expert_group_count; /* groups of experts, of which a token uses only some */
+    uint64_t expert_group_used_count;
+    wb_expert_gating expert_gating_func;
+    double expert_weights_scale;  /* factor of the weights of the selected experts */
+    uint32_t expert_weights_norm; /* 1: their weights are divided by their sum */
+    uint64_t expert_shared_count;
+    uint64_t expert_shared_feed_forward_length; /* of all shared experts together */
+    uint64_t leading_dense_block_count;         /* first layers without experts */
+    uint64_t interleave_moe_layer_step;         /* n: every n-th layer has experts */
+    /* layers for multi-token prediction; they follow the n_layers layers of the model */
+    uint64_t nextn_predict_layers;
+    uint64_t full_attention_interval; /* n: every n-th layer has attention, others are recurrent */
+    uint64_t ssm_conv_kernel;
+    uint64_t ssm_inner_size;
+    uint64_t ssm_state_size;
+    uint64_t ssm_time_step_rank;
+    uint64_t ssm_group_count;
+    uint64_t shortconv_l_cache;
+    uint64_t kda_head_dim;
+    uint64_t key_length_swa; /* lengths of heads in layers with a sliding window, if different */
+    uint64_t value_length_swa;
+    uint64_t rope_dimension_count_swa;
+    uint64_t shared_kv_layers; /* last layers that use keys and values of earlier layers */
+    uint64_t embedding_length_per_layer_input;
+    uint64_t altup_num_inputs;
+    uint64_t altup_active_idx;
+    uint64_t relative_buckets_count; /* relative position bias (T5) */
+    uint64_t decoder_start_token_id;
 } wb_config;
 #define WB_CONFIG_INIT WB_INIT(wb_config)
 
@@ -158,8 +315,12 @@ typedef struct wb_config_value {
     uint32_t is_float; /* 1: `real` is the value */
     uint64_t number;   /* value of an integer field, otherwise 0 */
     double real;       /* value of a floating-point field, or `number` as double */
-    /* value of the fields architecture and rope_layout, otherwise NULL; borrowed until wb_close */
+    /*
+     * value of the architecture, or the name of an enumerated value ("silu", "interleaved");
+     * otherwise NULL. Borrowed until wb_close.
+     */
     const char *text;
+    uint32_t is_flag; /* 1: `number` is 0 for false or 1 for true */
 } wb_config_value;
 #define WB_CONFIG_VALUE_INIT WB_INIT(wb_config_value)
 
@@ -169,6 +330,103 @@ typedef struct wb_config_value {
  */
 WB_API wb_status wb_config_at(const wb_config *config, uint32_t field,
                               wb_config_value *value) WB_MUST_CHECK;
+
+/* ---- single layers ---- */
+
+/* What a layer has in front of its feed-forward network. */
+typedef enum wb_layer_kind {
+    WB_LAYER_UNKNOWN = 0,
+    WB_LAYER_ATTENTION = 1,
+    WB_LAYER_RECURRENT = 2, /* state-space model or linear attention */
+    WB_LAYER_CONV = 3,      /* short convolution */
+    WB_LAYER_NONE = 4,      /* only a feed-forward network */
+    WB_LAYER_BOTH = 5       /* attention and a state-space model side by side */
+} wb_layer_kind;
+
+/* The properties of one layer of the decoder, or of the only stack of layers. */
+typedef struct wb_layer {
+    size_t size; /* sizeof(wb_layer) */
+    wb_layer_kind kind;
+    uint32_t has_rope; /* 1: RoPE rotates q and k of this layer */
+    uint64_t n_heads;  /* 0: no attention */
+    uint64_t n_kv_heads;
+    uint64_t head_dim;       /* length of q and k per head */
+    uint64_t value_length;   /* length of v per head */
+    uint64_t sliding_window; /* in tokens, the token itself included; 0: full attention */
+    uint64_t n_experts;      /* 0: the feed-forward network is dense */
+    uint64_t ffn_dim;        /* of the dense network, or of one expert; 0: none */
+    double rope_theta;
+} wb_layer;
+#define WB_LAYER_INIT WB_INIT(wb_layer)
+
+/*
+ * Describes layer `index` of a model, from the config and from metadata with a value for each
+ * layer. NOT_FOUND if index is not below n_layers. Thread-safe. *layer is cleared on failure.
+ */
+WB_API wb_status wb_layer_get(const wb_model *model, uint64_t index, wb_layer *layer,
+                              wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The RoPE of a layer. The pair i of a head is rotated by the angle position * frequencies[i];
+ * rope_layout of the config says which two elements of a head form a pair. cos and sin are
+ * multiplied by `attention_factor`.
+ */
+typedef struct wb_rope {
+    size_t size;    /* sizeof(wb_rope) */
+    uint64_t pairs; /* number of pairs per head; 0: the layer has no RoPE */
+    double attention_factor;
+    /*
+     * Multimodal RoPE: number of pairs that rotate by the time, height, width and fourth position
+     * of a token. All 0: tokens have one position.
+     */
+    uint64_t sections[4];
+} wb_rope;
+#define WB_ROPE_INIT WB_INIT(wb_rope)
+
+/*
+ * Computes the RoPE of layer `index` for sequences of at most `context` tokens: the frequencies
+ * after scaling (linear, YaRN, LongRoPE, Llama 3, dynamic, and the factors in GGUF tensors).
+ * `context` has an effect for LongRoPE and dynamic scaling; 0 stands for max_seq_len.
+ *
+ * Writes rope->pairs numbers in radians per token to `frequencies`, which has room for `capacity`
+ * numbers. NULL with capacity 0 asks only for rope->pairs. LIMIT if capacity is too small.
+ * NOT_FOUND if index is not below n_layers, UNSUPPORTED if the scaling is unknown or incomplete.
+ * Reads tensors of frequency factors if the model has them. Thread-safe.
+ */
+WB_API wb_status wb_rope_get(const wb_model *model, uint64_t index, uint64_t context, wb_rope *rope,
+                             double *frequencies, size_t capacity, wb_error *error) WB_MUST_CHECK;
+
+/* ---- special tokens ---- */
+
+#define WB_STOP_TOKENS 16
+#define WB_NO_TOKEN (-1)
+
+/* The ids of special tokens; WB_NO_TOKEN: none. */
+typedef struct wb_special_tokens {
+    size_t size; /* sizeof(wb_special_tokens) */
+    int64_t bos; /* beginning of a sequence */
+    int64_t eos; /* end of a sequence */
+    int64_t eot; /* end of a turn */
+    int64_t eom; /* end of a message, with a tool call */
+    int64_t unknown;
+    int64_t separator;
+    int64_t padding;
+    int64_t cls;
+    int64_t mask;
+    uint32_t add_bos; /* 1: a sequence begins with bos */
+    uint32_t add_eos; /* 1: a sequence ends with eos */
+    /* tokens that end a generation: eos, eot, eom, and further ones in the files; each once */
+    uint64_t stop_count;
+    int64_t stop[WB_STOP_TOKENS];
+} wb_special_tokens;
+#define WB_SPECIAL_TOKENS_INIT WB_INIT(wb_special_tokens)
+
+/*
+ * Returns the special tokens of a model from its GGUF key-values, or from config.json,
+ * generation_config.json and the tokenizer files. The first call for a directory reads these files.
+ */
+WB_API wb_status wb_special_tokens_get(const wb_model *model, wb_special_tokens *tokens,
+                                       wb_error *error) WB_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -96,8 +96,8 @@ WB_API wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index,
 /* Computes one distance over the values of all compared tensors. */
 WB_API void wb_diff_distance(const wb_diff *diff, wb_distance *distance);
 
-/* Returns the fields of wb_config that differ, as bits: bit i stands for wb_config_field i. */
-WB_API uint64_t wb_diff_config(const wb_diff *diff);
+/* Returns 1 if the field `field` (wb_config_field) of wb_config differs, else 0. */
+WB_API int wb_diff_config(const wb_diff *diff, uint32_t field);
 
 typedef struct wb_meta_diff {
     size_t size;     /* sizeof(wb_meta_diff) */

@@ -31,7 +31,7 @@ static const struct {
     {"attention.head_count_kv", "num_key_value_heads", WB_CONFIG_N_KV_HEADS, DECODER},
     {"attention.key_length", "head_dim", WB_CONFIG_HEAD_DIM, ROPE},
     {"attention.value_length", NULL, WB_CONFIG_HEAD_DIM, ROPE},
-    {"rope.dimension_count", NULL, WB_CONFIG_HEAD_DIM, ROPE},
+    {"rope.dimension_count", NULL, WB_CONFIG_ROPE_DIMENSION_COUNT, ROPE},
     {"attention.layer_norm_rms_epsilon", "rms_norm_eps", WB_CONFIG_NORM_EPS, RMS},
     {"attention.layer_norm_epsilon", "layer_norm_eps", WB_CONFIG_NORM_EPS, LAYER},
     {"rope.freq_base", "rope_theta", WB_CONFIG_ROPE_THETA, ROPE},
@@ -151,29 +151,13 @@ static void prefixed(const wb__deriver *teller, const char *key, char *out, size
     (void)snprintf(out, capacity, "%s.%s", teller->config->architecture, key);
 }
 
-/*
- * Returns the number of dimensions per head that RoPE rotates: all of them, except that config.json
- * of Phi 3 may specify a fraction. A fraction that results in 0 dimensions is ignored.
- */
-static uint64_t rotated(const wb__deriver *teller)
-{
-    const wb_config *config = teller->config;
-    wb__fact part = wb__fact_by_path(teller->facts,
-                                     "partial_rotary_factor|rope_parameters/partial_rotary_factor");
-    bool is_phi3 = teller->family != NULL && strcmp(teller->family->name, "phi3") == 0;
-    if (!is_phi3 || part.type != WB__FACT_REAL || !(part.real > 0 && part.real < 1))
-        return config->head_dim;
-    uint64_t dimensions = (uint64_t)(part.real * (double)config->head_dim);
-    return dimensions == 0 ? config->head_dim : dimensions;
-}
-
 /* Derives partial_rotary_factor if the GGUF metadata specifies the number of rotated dimensions. */
 static void tell_part(wb__deriver *teller)
 {
     const wb_config *config = teller->config;
     wb__fact fact = wb__fact_by_key(teller->facts, wb__str_from(config->architecture, SIZE_MAX),
                                     "rope.dimension_count");
-    if (teller->family != NULL && strcmp(teller->family->name, "phi3") == 0 &&
+    if (teller->family != NULL && (teller->family->flags & WB__FAMILY_PARTIAL_ROPE) != 0 &&
         fact.type == WB__FACT_UINT && fact.number > 0 && fact.number < config->head_dim)
         wb__derive_float(teller, "partial_rotary_factor",
                          (double)fact.number / (double)config->head_dim);
@@ -193,10 +177,7 @@ static void tell_pairs(wb__deriver *teller)
             tell_field(teller, pairs[i].path, pairs[i].field);
         } else if (!teller->by_key && pairs[i].key != NULL) {
             prefixed(teller, pairs[i].key, key, sizeof key);
-            if (strcmp(pairs[i].key, "rope.dimension_count") == 0)
-                wb__derive_uint(teller, key, rotated(teller));
-            else
-                tell_field(teller, key, pairs[i].field);
+            tell_field(teller, key, pairs[i].field);
         }
     }
 }

@@ -59,10 +59,18 @@ typedef struct wb__rule {
     uint32_t provides;  /* flags WB__NEED_* and WB__RULE_* */
 } wb__rule;
 
+/* The models to which a default applies. */
+enum {
+    WB__IN_FOLDERS,    /* those with config.json: a default of transformers */
+    WB__EVERYWHERE,    /* all */
+    WB__IN_GGUF_FILES, /* those with GGUF key-values: a constant of llama.cpp */
+    WB__ALWAYS         /* all, whatever their files specify: a constant of the architecture */
+};
+
 /* Default of a config field, which applies if the files omit the field. */
 typedef struct wb__config_default {
-    uint8_t field;   /* a wb_config_field value */
-    bool everywhere; /* false: the default does not apply to GGUF files */
+    uint8_t field; /* a wb_config_field value */
+    uint8_t where; /* the models to which the default applies: WB__IN_FOLDERS … */
     double value;
 } wb__config_default;
 
@@ -72,6 +80,10 @@ typedef struct wb__config_default {
 #define WB__FAMILY_NO_HEAD 8u     /* no output matrix over the vocabulary */
 #define WB__FAMILY_ENCODER 16u    /* an encoder in addition to the decoder */
 #define WB__FAMILY_FACTORS 32u    /* llama.cpp applies NAME.scale also to feed-forward tensors */
+
+#define WB__FAMILY_SCALED 64u /* embeddings are multiplied by the square root of dim */
+#define WB__FAMILY_QUERY 128u /* config.json has query_pre_attn_scalar; GGUF has no key for it */
+#define WB__FAMILY_PARTIAL_ROPE 256u /* RoPE may rotate only the first part of each head */
 
 #define WB__RULE_GROUPS 5
 
@@ -87,6 +99,11 @@ typedef struct wb__family {
     const wb__config_default *defaults;     /* the list ends with field 0 */
     const char *activation; /* "hidden_act" of config.json, which GGUF does not store */
     uint32_t flags;
+    /*
+     * number of layers of the model whose query_pre_attn_scalar is dim / n_heads in llama.cpp; that
+     * of all other models is head_dim; 0: there is no such model
+     */
+    uint64_t query_layers;
     uint32_t needs; /* required parts of each layer and of the model (WB__NEED_*) */
 } wb__family;
 

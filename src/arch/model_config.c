@@ -1,57 +1,27 @@
-#include "arch/model_config.h"
-
-#define WB__CONFIG(FIELD, member, KIND, keys, paths)                                               \
-    [WB_CONFIG_##                                                                                  \
-        FIELD] = {#member, WB__CONFIG_KIND_##KIND, offsetof(wb_config, member), keys, paths},
-const wb__config_row wb__config_rows[WB_CONFIG_FIELDS] = {
-#include "arch/model_config.def"
-};
-#undef WB__CONFIG
-
-typedef struct maker {
-    wb_config *config;
-    const wb__facts *facts;
-    const wb__family *family;
-    wb__str prefix;
-    const wb__names *names;
-    bool by_key; /* the model has key-value metadata (GGUF) */
-} maker;
+#include "arch/config_maker.h"
+#include "arch/config_words.h"
 
 /* ---- fields ---- */
 
-static void *member(const maker *m, int field)
-{
-    return (char *)m->config + wb__config_rows[field].offset;
-}
-
-static bool is_known(const maker *m, int field)
-{
-    return m->config->origin[field] != WB_ORIGIN_ABSENT;
-}
-
-static void set_count(const maker *m, int field, uint64_t value, wb_origin origin)
-{
-    *(uint64_t *)member(m, field) = value;
-    m->config->origin[field] = (uint8_t)origin;
-}
-
 /* Sets a field from a fact; a fact of the wrong type is treated as missing. */
-static void set_fact(const maker *m, int field, const wb__fact *fact)
+static void set_fact(const wb__config_maker *m, int field, const wb__fact *fact)
 {
     const wb__config_row *row = &wb__config_rows[field];
-    bool is_number = fact->type == WB__FACT_UINT || fact->type == WB__FACT_REAL;
+    bool is_number =
+        fact->type == WB__FACT_UINT || fact->type == WB__FACT_INT || fact->type == WB__FACT_REAL;
     if (row->kind == WB__CONFIG_KIND_FLAG && fact->type == WB__FACT_BOOL)
-        *(uint32_t *)member(m, field) = (uint32_t)fact->number;
+        *(uint32_t *)wb__config_member(m, field) = (uint32_t)fact->number;
     else if (row->kind == WB__CONFIG_KIND_COUNT && fact->type == WB__FACT_UINT)
-        *(uint64_t *)member(m, field) = fact->number;
+        *(uint64_t *)wb__config_member(m, field) = fact->number;
     else if (row->kind == WB__CONFIG_KIND_REAL && is_number)
-        *(double *)member(m, field) = fact->real;
-    else
+        *(double *)wb__config_member(m, field) = fact->real;
+    else if (!wb__config_is_choice(row->kind) ||
+             !wb__config_choice(row->kind, fact, wb__config_member(m, field)))
         return;
     m->config->origin[field] = WB_ORIGIN_FILE;
 }
 
-static void read_files(const maker *m)
+static void read_files(const wb__config_maker *m)
 {
     for (int field = 0; field < WB_CONFIG_FIELDS; field++) {
         const wb__config_row *row = &wb__config_rows[field];
@@ -73,79 +43,33 @@ static void read_files(const maker *m)
  */
 static uint64_t pattern_of_layer_types(const wb__facts *facts)
 {
-    const wb__tree *tree = facts->config;
-    wb__node list = WB__NO_NODE;
-    if (tree != NULL)
-        list = wb__tree_path(tree, 0, "text_config/layer_types");
-    if (tree != NULL && list == WB__NO_NODE)
-        list = wb__tree_get(tree, 0, "layer_types");
-    if (list == WB__NO_NODE)
+    wb__fact_list list;
+    wb__fact fact;
+    if (!wb__fact_list_find(facts, WB__STR(""), "", "layer_types", &list))
         return 0;
-    uint64_t number = 1;
-    for (wb__node n = wb__tree_first(tree, list); n != WB__NO_NODE;
-         n = wb__tree_next(tree, list, n), number++) {
-        if (wb__str_equal(wb__tree_string(tree, n), WB__STR("full_attention")))
-            return number > 1 ? number : 0;
+    while (wb__fact_list_next(&list, &fact)) {
+        if (fact.type == WB__FACT_TEXT && wb__str_equal(fact.text, WB__STR("full_attention")))
+            return list.next > 1 ? list.next : 0;
     }
     return 0;
 }
 
-static void read_window(const maker *m)
+static void read_window(const wb__config_maker *m)
 {
     wb__fact used = wb__fact_by_path(m->facts, "use_sliding_window");
     wb__fact window = wb__fact_by_path(m->facts, "sliding_window");
     bool off = used.type == WB__FACT_BOOL && used.number == 0;
     /* An explicit null means that there is no window. A missing key means that it is unknown. */
     if (!m->by_key && (off || window.type == WB__FACT_NULL))
-        set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
+        wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
     uint64_t pattern = pattern_of_layer_types(m->facts);
-    if (!is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN) && pattern != 0)
-        set_count(m, WB_CONFIG_SLIDING_WINDOW_PATTERN, pattern, WB_ORIGIN_DERIVED);
-}
-
-/* ---- defaults ---- */
-
-static bool needs_window(int field)
-{
-    return field == WB_CONFIG_SLIDING_WINDOW_PATTERN || field == WB_CONFIG_ROPE_LOCAL_THETA;
-}
-
-static void set_default(const maker *m, const wb__config_default *row)
-{
-    wb_config *config = m->config;
-    if (is_known(m, row->field) || (m->by_key && !row->everywhere) ||
-        (needs_window(row->field) && config->sliding_window == 0))
-        return;
-    switch (wb__config_rows[row->field].kind) {
-    case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
-    case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
-    default:
-        /* a boolean, because text and layout fields have no defaults */
-        *(uint32_t *)member(m, row->field) = (uint32_t)row->value;
-    }
-    config->origin[row->field] = WB_ORIGIN_DEFAULT;
-}
-
-static void set_defaults(const maker *m)
-{
-    /*
-     * Defaults apply only if a file names the architecture; otherwise they would be based on a
-     * guess.
-     */
-    if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
-        return;
-    for (const wb__config_default *row = m->family->defaults; row->field != 0; row++)
-        set_default(m, row);
-    if (m->by_key && !(m->family->flags & WB__FAMILY_NO_ROPE)) {
-        /* llama.cpp's default */
-        const wb__config_default theta = {WB_CONFIG_ROPE_THETA, true, 10000};
-        set_default(m, &theta);
-    }
+    if (!wb__config_is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN) && pattern != 0)
+        wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW_PATTERN, pattern, WB_ORIGIN_DERIVED);
 }
 
 /* ---- derived fields ---- */
 
-static const wb__kind *kind_of(const maker *m, const char *canonical)
+static const wb__kind *kind_of(const wb__config_maker *m, const char *canonical)
 {
     if (m->names == NULL)
         return NULL;
@@ -157,28 +81,28 @@ static const wb__kind *kind_of(const maker *m, const char *canonical)
 }
 
 /* Sets a field to a dimension, if the field is unknown. */
-static void derive_axis(const maker *m, int field, const wb__kind *kind, uint32_t axis)
+static void derive_axis(const wb__config_maker *m, int field, const wb__kind *kind, uint32_t axis)
 {
-    if (kind != NULL && !is_known(m, field))
-        set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
+    if (kind != NULL && !wb__config_is_known(m, field))
+        wb__config_set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
 }
 
 /* Sets a field to a dimension of the named tensor, if the field is unknown and the rank matches. */
-static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
+static void derive_size(const wb__config_maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {
     const wb__kind *kind = kind_of(m, canonical);
     derive_axis(m, field, kind != NULL && kind->rank == rank ? kind : NULL, axis);
 }
 
-static void derive_product(const maker *m, int field, uint64_t a, uint64_t b)
+static void derive_product(const wb__config_maker *m, int field, uint64_t a, uint64_t b)
 {
     uint64_t product;
     if (a != 0 && b != 0 && wb__mul(a, b, &product))
-        set_count(m, field, product, WB_ORIGIN_DERIVED);
+        wb__config_set_count(m, field, product, WB_ORIGIN_DERIVED);
 }
 
-static void derive_from_tensors(const maker *m)
+static void derive_from_tensors(const wb__config_maker *m)
 {
     static const struct {
         int field;
@@ -197,10 +121,11 @@ static void derive_from_tensors(const maker *m)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             derive_size(m, sizes[i].field, sizes[i].canonical, sizes[i].axis, sizes[i].rank);
     }
-    if (m->names != NULL && !is_known(m, WB_CONFIG_N_LAYERS) && m->names->layers > 0)
-        set_count(m, WB_CONFIG_N_LAYERS, m->names->layers, WB_ORIGIN_DERIVED);
-    if (m->names != NULL && !is_known(m, WB_CONFIG_ENC_N_LAYERS) && m->names->enc_layers > 0)
-        set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
+    if (m->names != NULL && !wb__config_is_known(m, WB_CONFIG_N_LAYERS) && m->names->layers > 0)
+        wb__config_set_count(m, WB_CONFIG_N_LAYERS, m->names->layers, WB_ORIGIN_DERIVED);
+    if (m->names != NULL && !wb__config_is_known(m, WB_CONFIG_ENC_N_LAYERS) &&
+        m->names->enc_layers > 0)
+        wb__config_set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
 }
 
 /* Returns the name of a tensor of experts. The first layer with experts is not always layer 0. */
@@ -215,34 +140,36 @@ static const char *find_experts(const wb__names *names)
     return NULL;
 }
 
-static void derive_experts(const maker *m)
+static void derive_experts(const wb__config_maker *m)
 {
     const char *name = find_experts(m->names);
     if (name != NULL) {
         derive_size(m, WB_CONFIG_N_EXPERTS, name, 0, 3);
         derive_size(m, WB_CONFIG_EXPERT_FFN_DIM, name, 1, 3);
     }
-    if (m->config->n_experts != 0 && !is_known(m, WB_CONFIG_EXPERT_FFN_DIM) &&
-        is_known(m, WB_CONFIG_FFN_DIM))
-        set_count(m, WB_CONFIG_EXPERT_FFN_DIM, m->config->ffn_dim, WB_ORIGIN_DERIVED);
+    if (m->config->n_experts != 0 && !wb__config_is_known(m, WB_CONFIG_EXPERT_FFN_DIM) &&
+        wb__config_is_known(m, WB_CONFIG_FFN_DIM))
+        wb__config_set_count(m, WB_CONFIG_EXPERT_FFN_DIM, m->config->ffn_dim, WB_ORIGIN_DERIVED);
 }
 
-static void derive_heads(const maker *m)
+static void derive_heads(const wb__config_maker *m)
 {
     wb_config *config = m->config;
-    if (!is_known(m, WB_CONFIG_N_KV_HEADS) && is_known(m, WB_CONFIG_N_HEADS))
-        set_count(m, WB_CONFIG_N_KV_HEADS, config->n_heads, WB_ORIGIN_DERIVED);
-    if (!is_known(m, WB_CONFIG_HEAD_DIM) && config->n_heads != 0 && is_known(m, WB_CONFIG_DIM))
-        set_count(m, WB_CONFIG_HEAD_DIM, config->dim / config->n_heads, WB_ORIGIN_DERIVED);
+    if (!wb__config_is_known(m, WB_CONFIG_N_KV_HEADS) && wb__config_is_known(m, WB_CONFIG_N_HEADS))
+        wb__config_set_count(m, WB_CONFIG_N_KV_HEADS, config->n_heads, WB_ORIGIN_DERIVED);
+    if (!wb__config_is_known(m, WB_CONFIG_HEAD_DIM) && config->n_heads != 0 &&
+        wb__config_is_known(m, WB_CONFIG_DIM))
+        wb__config_set_count(m, WB_CONFIG_HEAD_DIM, config->dim / config->n_heads,
+                             WB_ORIGIN_DERIVED);
     derive_product(m, WB_CONFIG_Q_DIM, config->n_heads, config->head_dim);
     derive_product(m, WB_CONFIG_KV_DIM, config->n_kv_heads, config->head_dim);
 }
 
 /* A missing output matrix means that the output is tied to the embedding. */
-static void derive_tie(const maker *m)
+static void derive_tie(const wb__config_maker *m)
 {
     bool has_head = m->family != NULL && !(m->family->flags & WB__FAMILY_NO_HEAD);
-    if (is_known(m, WB_CONFIG_TIE_EMBEDDINGS) || m->names == NULL || !has_head ||
+    if (wb__config_is_known(m, WB_CONFIG_TIE_EMBEDDINGS) || m->names == NULL || !has_head ||
         kind_of(m, "token_embedding.weight") == NULL)
         return;
     m->config->tie_embeddings = kind_of(m, "output.weight") == NULL;
@@ -253,7 +180,7 @@ static void derive_tie(const maker *m)
  * Files specify neither row order nor norm offset. Both follow from the naming style of the
  * tensors.
  */
-static void derive_layout(const maker *m)
+static void derive_layout(const wb__config_maker *m)
 {
     wb_config *config = m->config;
     bool gguf = m->by_key;
@@ -291,12 +218,12 @@ static void count_packing(packing_count *counts, size_t n, uint32_t bits, uint32
 }
 
 /* Derives the bits and group size of most values, if the files do not specify them. */
-static void derive_packing(const maker *m)
+static void derive_packing(const wb__config_maker *m)
 {
     packing_count counts[32] = {{0}};
     const size_t n = sizeof counts / sizeof counts[0];
     size_t most = 0;
-    if (m->names == NULL || is_known(m, WB_CONFIG_QUANT_BITS))
+    if (m->names == NULL || wb__config_is_known(m, WB_CONFIG_QUANT_BITS))
         return;
     for (size_t i = 0; i < m->names->tensors->count; i++) {
         const wb__packed *packed;
@@ -315,8 +242,8 @@ static void derive_packing(const maker *m)
     }
     if (counts[most].elements == 0)
         return;
-    set_count(m, WB_CONFIG_QUANT_BITS, counts[most].bits, WB_ORIGIN_DERIVED);
-    set_count(m, WB_CONFIG_QUANT_GROUP_SIZE, counts[most].group, WB_ORIGIN_DERIVED);
+    wb__config_set_count(m, WB_CONFIG_QUANT_BITS, counts[most].bits, WB_ORIGIN_DERIVED);
+    wb__config_set_count(m, WB_CONFIG_QUANT_GROUP_SIZE, counts[most].group, WB_ORIGIN_DERIVED);
 }
 
 /* ---- public functions ---- */
@@ -331,11 +258,10 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
     }
     if (facts->config == NULL)
         return WB__STR("");
-    /* text_config describes the language model of a multimodal model, so it comes first. */
-    static const char *const paths[] = {"text_config/model_type", "model_type"};
     wb__str said = WB__STR("");
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        wb__str type = wb__tree_string(facts->config, wb__tree_path(facts->config, 0, paths[i]));
+    for (size_t i = 0; i < facts->place_count; i++) {
+        wb__node node = wb__tree_get(facts->config, facts->places[i], "model_type");
+        wb__str type = wb__tree_string(facts->config, node);
         *family = wb__family_by_model_type(type);
         if (*family != NULL)
             return wb__str_from((*family)->name, SIZE_MAX);
@@ -348,7 +274,8 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
                      const char *architecture, const wb__names *names)
 {
-    maker m = {config, facts, family, wb__str_from(architecture, SIZE_MAX), names, false};
+    wb__config_maker m = {config, facts, family, wb__str_from(architecture, SIZE_MAX),
+                          names,  false};
     const wb__family *said;
     wb__fact by_key = wb__fact_by_key(facts, WB__STR(""), "general.architecture");
     memset(config, 0, sizeof *config);
@@ -360,11 +287,12 @@ void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family
             wb__config_architecture(facts, &said).len > 0 ? WB_ORIGIN_FILE : WB_ORIGIN_DERIVED;
     read_files(&m);
     read_window(&m);
-    set_defaults(&m);
+    wb__config_family_defaults(&m, false);
     derive_from_tensors(&m);
     derive_experts(&m);
     derive_heads(&m);
     derive_tie(&m);
     derive_layout(&m);
     derive_packing(&m);
+    wb__config_details(&m);
 }

@@ -24,12 +24,25 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
                      const char *architecture, const wb__names *names);
 
+/*
+ * Returns the value of query_pre_attn_scalar that llama.cpp uses for the model, because GGUF has no
+ * key for it. Attention scores are divided by the square root of this value. Returns 0 for families
+ * without this setting. `family` may be NULL.
+ */
+uint64_t wb__config_query_scalar(const wb_config *config, const wb__family *family);
+
 typedef enum wb__config_kind {
     WB__CONFIG_KIND_TEXT,
     WB__CONFIG_KIND_COUNT,
     WB__CONFIG_KIND_REAL,
     WB__CONFIG_KIND_FLAG,
-    WB__CONFIG_KIND_LAYOUT
+    WB__CONFIG_KIND_SMALL, /* a 32-bit number */
+    /* enumerated values, see arch/config_words.h */
+    WB__CONFIG_KIND_LAYOUT,
+    WB__CONFIG_KIND_ACTIVATION,
+    WB__CONFIG_KIND_NORM,
+    WB__CONFIG_KIND_SCALING,
+    WB__CONFIG_KIND_GATING
 } wb__config_kind;
 
 typedef struct wb__config_row {

@@ -37,17 +37,25 @@ wb__fact wb__fact_of_node(const wb__tree *tree, wb__node node)
     return fact;
 }
 
-static bool by_key(const wb__facts *facts, wb__str prefix, wb__str key, wb__fact *fact)
+/* Writes "prefix.key" to `text`, or only the key if the prefix is empty. Returns a string with
+ * length 0 if it does not fit. */
+static wb__str full_key(wb__str prefix, wb__str key, char *text, size_t capacity)
 {
-    char text[160];
     if (prefix.len == 0)
-        return facts->key_value(facts->ctx, key, fact);
-    if (prefix.len + 1 + key.len > sizeof text)
-        return false;
+        return key;
+    if (prefix.len + 1 + key.len > capacity)
+        return WB__STR("");
     memcpy(text, prefix.ptr, prefix.len);
     text[prefix.len] = '.';
     memcpy(text + prefix.len + 1, key.ptr, key.len);
-    return facts->key_value(facts->ctx, (wb__str){text, prefix.len + 1 + key.len}, fact);
+    return (wb__str){text, prefix.len + 1 + key.len};
+}
+
+static bool by_key(const wb__facts *facts, wb__str prefix, wb__str key, wb__fact *fact)
+{
+    char text[160];
+    wb__str full = full_key(prefix, key, text, sizeof text);
+    return full.len != 0 && facts->key_value(facts->ctx, full, fact);
 }
 
 wb__fact wb__fact_by_key(const wb__facts *facts, wb__str prefix, const char *keys)
@@ -67,22 +75,38 @@ wb__fact wb__fact_by_key(const wb__facts *facts, wb__str prefix, const char *key
     return (wb__fact){.type = WB__FACT_NONE};
 }
 
+void wb__facts_use_config(wb__facts *facts, const wb__tree *config)
+{
+    static const char *const nested[WB__FACT_PLACES - 1] = {
+        "text_config", "llm_config", "lm_config", "language_config", "thinker_config/text_config"};
+    facts->config = config;
+    facts->place_count = 0;
+    for (size_t i = 0; i < WB__FACT_PLACES - 1; i++) {
+        wb__node node = wb__tree_path(config, 0, nested[i]);
+        if (node != WB__NO_NODE && wb__tree_type(config, node) == WB__JSON_OBJECT)
+            facts->places[facts->place_count++] = node;
+    }
+    facts->places[facts->place_count++] = 0;
+}
+
+/* Returns the node at a path inside `place`, or WB__NO_NODE. */
+static wb__node node_at(const wb__facts *facts, wb__node place, wb__str path)
+{
+    char text[96];
+    if (path.len >= sizeof text)
+        return WB__NO_NODE;
+    memcpy(text, path.ptr, path.len);
+    text[path.len] = '\0';
+    return wb__tree_path(facts->config, place, text);
+}
+
 wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths)
 {
     wb__fact null = {.type = WB__FACT_NONE};
-    if (facts->config == NULL)
-        return null;
-    const wb__node places[] = {wb__tree_get(facts->config, 0, "text_config"), 0};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        wb__str path;
+    wb__str path;
+    for (size_t i = 0; i < facts->place_count; i++) {
         for (const char *rest = paths; wb__spelling_next(&rest, &path);) {
-            char text[96];
-            if (path.len >= sizeof text)
-                continue;
-            memcpy(text, path.ptr, path.len);
-            text[path.len] = '\0';
-            wb__fact fact =
-                wb__fact_of_node(facts->config, wb__tree_path(facts->config, places[i], text));
+            wb__fact fact = wb__fact_of_node(facts->config, node_at(facts, facts->places[i], path));
             if (fact.type == WB__FACT_NULL)
                 null = fact;
             else if (fact.type != WB__FACT_NONE)
@@ -90,6 +114,62 @@ wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths)
         }
     }
     return null;
+}
+
+/* ---- lists ---- */
+
+static bool list_by_key(const wb__facts *facts, wb__str prefix, const char *keys,
+                        wb__fact_list *list)
+{
+    char text[160];
+    wb__str key;
+    while (facts->key_list != NULL && wb__spelling_next(&keys, &key)) {
+        wb__str full = full_key(prefix, key, text, sizeof text);
+        if (full.len != 0 && facts->key_list(facts->ctx, full, list))
+            return true;
+    }
+    return false;
+}
+
+static bool list_by_path(const wb__facts *facts, const char *paths, wb__fact_list *list)
+{
+    wb__str path;
+    for (size_t i = 0; i < facts->place_count; i++) {
+        for (const char *rest = paths; wb__spelling_next(&rest, &path);) {
+            wb__node node = node_at(facts, facts->places[i], path);
+            if (node == WB__NO_NODE || wb__tree_type(facts->config, node) != WB__JSON_ARRAY)
+                continue;
+            list->tree = facts->config;
+            list->parent = node;
+            list->node = wb__tree_first(facts->config, node);
+            for (wb__node n = list->node; n != WB__NO_NODE;
+                 n = wb__tree_next(facts->config, node, n))
+                list->count++;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys, const char *paths,
+                        wb__fact_list *list)
+{
+    *list = (wb__fact_list){.count = 0};
+    return list_by_key(facts, prefix, keys, list) || list_by_path(facts, paths, list);
+}
+
+bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact)
+{
+    if (list->next >= list->count)
+        return false;
+    if (list->element != NULL) {
+        list->element(list, list->next, fact);
+    } else {
+        *fact = wb__fact_of_node(list->tree, list->node);
+        list->node = wb__tree_next(list->tree, list->parent, list->node);
+    }
+    list->next++;
+    return true;
 }
 
 /*

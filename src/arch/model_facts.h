@@ -23,6 +23,20 @@ typedef struct wb__fact {
     wb__str text;    /* value for TEXT, borrowed from the files */
 } wb__fact;
 
+/* A list of scalars: an array of GGUF, or a list in JSON. wb__fact_list_next reads it in order. */
+#define WB__FACT_PLACES 6
+
+typedef struct wb__fact_list {
+    uint64_t count;
+    uint64_t next; /* number of elements that have been read */
+    /* reads element i of a GGUF array; NULL: a JSON list */
+    void (*element)(const struct wb__fact_list *list, uint64_t i, wb__fact *fact);
+    const void *array;
+    const uint8_t *base;
+    const wb__tree *tree;
+    wb__node parent, node;
+} wb__fact_list;
+
 typedef struct wb__facts {
     /*
      * Looks up a key-value entry; returns false if there is none. For an array of integers (values
@@ -30,9 +44,18 @@ typedef struct wb__facts {
      * metadata.
      */
     bool (*key_value)(void *ctx, wb__str key, wb__fact *fact);
+    /* Looks up an array of numbers or booleans in the key-value metadata; NULL like key_value. */
+    bool (*key_list)(void *ctx, wb__str key, wb__fact_list *list);
     void *ctx;
-    const wb__tree *config; /* config.json; NULL if there is none */
+    const wb__tree *config; /* config.json; NULL if there is none. Set by wb__facts_use_config. */
+    /* objects in which members are looked up, in order; the last one is config.json itself */
+    wb__node places[WB__FACT_PLACES];
+    size_t place_count;
 } wb__facts;
+
+/* Looks up members in `config`, config.json, from now on. The members of an object that describes the
+ * language model of a multimodal model ("text_config") precede those of config.json itself. */
+void wb__facts_use_config(wb__facts *facts, const wb__tree *config);
 
 /* Returns the value of a node. For WB__NO_NODE, the type of the result is WB__FACT_NONE. */
 wb__fact wb__fact_of_node(const wb__tree *tree, wb__node node);
@@ -46,10 +69,18 @@ wb__fact wb__fact_by_key(const wb__facts *facts, wb__str prefix, const char *key
 /*
  * Returns the value at the first existing path of `paths` in config.json. `paths` is a list of
  * paths such as "rope_parameters/rope_theta", separated by '|'. All paths are tried inside
- * text_config first, then at the top level. A null value is returned only if no other value is
+ * facts->places[0] first, then inside the next place. A null value is returned only if no other value is
  * found.
  */
 wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths);
+
+/* Finds a list by GGUF keys and by paths in config.json, as wb__fact_by_key and wb__fact_by_path do.
+ * Returns false if there is none. */
+bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys, const char *paths,
+                        wb__fact_list *list);
+
+/* Reads the next element of a list. Returns false at the end. */
+bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact);
 
 /*
  * Returns the shortest decimal number that rounds to the same float32, as a double. Example: 1e-5f

@@ -62,7 +62,7 @@ struct wb_diff {
     wb__comparables a_subjects, b_subjects;
     wb__pair *pairs;
     size_t pair_count, pair_capacity;
-    uint64_t fields; /* config fields that differ (bit mask) */
+    bool fields[WB_CONFIG_FIELDS]; /* the config fields that differ */
     wb__meta_pair *metas;
     size_t meta_count, meta_capacity;
     wb__sums total;

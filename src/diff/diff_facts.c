@@ -48,10 +48,9 @@ static wb_status compare_configs(wb_diff *diff, wb__context *context, bool one_f
             continue;
         bool has_x = x.origin != WB_ORIGIN_ABSENT, has_y = y.origin != WB_ORIGIN_ABSENT;
         bool differs = has_x && has_y ? !same_field(&x, &y) : has_x != has_y && one_format;
-        diff->fields |= (uint64_t)differs << field;
+        diff->fields[field] = differs;
+        diff->differs |= differs ? WB_DIFF_CONFIG : 0;
     }
-    if (diff->fields != 0)
-        diff->differs |= WB_DIFF_CONFIG;
     return status;
 }
 

@@ -83,9 +83,9 @@ void wb_diff_distance(const wb_diff *diff, wb_distance *distance)
     *distance = wb__sums_distance(&diff->total);
 }
 
-uint64_t wb_diff_config(const wb_diff *diff)
+int wb_diff_config(const wb_diff *diff, uint32_t field)
 {
-    return diff->fields;
+    return field < WB_CONFIG_FIELDS && diff->fields[field];
 }
 
 uint64_t wb_diff_meta_count(const wb_diff *diff)

@@ -1,3 +1,4 @@
+#include "arch/config_words.h"
 #include "handle/semantics.h"
 
 wb_status wb_config_get(const wb_model *model, wb_config *caller, wb_error *error)
@@ -17,7 +18,6 @@ wb_status wb_config_get(const wb_model *model, wb_config *caller, wb_error *erro
 
 wb_status wb_config_at(const wb_config *given, uint32_t field, wb_config_value *caller)
 {
-    static const char *const layouts[] = {"none", "half", "interleaved"};
     wb_config_value own, *out = WB__OUT(wb_config_value, caller, &own);
     const wb_config *config = given;
     wb_config other = {.size = sizeof other};
@@ -37,15 +37,16 @@ wb_status wb_config_at(const wb_config *given, uint32_t field, wb_config_value *
     switch (row->kind) {
     case WB__CONFIG_KIND_TEXT: out->text = *(const char *const *)member; break;
     case WB__CONFIG_KIND_COUNT: out->number = *(const uint64_t *)member; break;
-    case WB__CONFIG_KIND_FLAG: out->number = *(const uint32_t *)member; break;
-    case WB__CONFIG_KIND_LAYOUT:
-        if (config->rope_layout <= WB_ROPE_INTERLEAVED)
-            out->text = layouts[config->rope_layout];
+    case WB__CONFIG_KIND_FLAG:
+    case WB__CONFIG_KIND_SMALL:
+        out->is_flag = row->kind == WB__CONFIG_KIND_FLAG;
+        out->number = *(const uint32_t *)member;
         break;
     case WB__CONFIG_KIND_REAL:
         out->is_float = 1;
         out->real = *(const double *)member;
         break;
+    default: out->text = wb__config_word(row->kind, *(const uint32_t *)member);
     }
     if (out->number != 0)
         out->real = (double)out->number;

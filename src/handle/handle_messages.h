@@ -34,6 +34,10 @@
 #define WB__MSG_HANDLE_DEFLATE_TRAILING "extra bytes follow the compressed data of the tensor"
 #define WB__MSG_HANDLE_CHECKSUM "the checksum of the tensor does not match its data"
 
+/* ---- layers_public.c ---- */
+
+#define WB__MSG_HANDLE_NO_LAYER "the layer index %llu is out of range"
+
 /* ---- meta_public.c ---- */
 
 #define WB__MSG_HANDLE_NO_KEY "the metadata does not contain this key"

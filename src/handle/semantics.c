@@ -30,6 +30,32 @@ static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__
     fact->real = (double)fact->number;
 }
 
+/* Reads an element of an array of integers or booleans. Other elements are no facts. */
+static void element_of_array(const wb__fact_list *list, uint64_t i, wb__fact *fact)
+{
+    const wb__array *array = list->array;
+    *fact = (wb__fact){.type = array->element == WB_META_BOOL ? WB__FACT_BOOL : WB__FACT_UINT,
+                       .number = number_at(array, list->base, i)};
+    fact->real = (double)fact->number;
+}
+
+static bool key_list(void *ctx, wb__str key, wb__fact_list *list)
+{
+    const wb__catalog *catalog = ctx;
+    const wb__meta *meta = wb__catalog_find_meta(catalog, key);
+    if (meta == NULL || meta->type != WB_META_ARRAY)
+        return false;
+    const wb__array *array = meta->value.array;
+    if (array->element != WB_META_INT && array->element != WB_META_UINT &&
+        array->element != WB_META_BOOL)
+        return false;
+    *list = (wb__fact_list){.count = array->count,
+                            .element = element_of_array,
+                            .array = array,
+                            .base = wb__meta_base(catalog, meta)};
+    return true;
+}
+
 static void fact_of_float(const wb__meta *meta, wb__fact *fact)
 {
     uint32_t narrow_bits = (uint32_t)meta->value.number;
@@ -71,8 +97,8 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
 {
     wb_status status = WB_OK;
     const wb__config_json *config_json = &model->config_json;
-    semantics->facts =
-        (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->catalog};
+    semantics->facts = (wb__facts){
+        .key_value = key_value, .key_list = key_list, .ctx = (void *)(uintptr_t)&model->catalog};
     wb__fact said = wb__fact_by_key(&semantics->facts, WB__STR(""), "general.architecture");
     semantics->by_key = said.type == WB__FACT_TEXT;
     /* Ignore config.json: next to a GGUF file, it may belong to another model. */
@@ -87,7 +113,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
         config_json = &semantics->config_json;
     }
     if (status == WB_OK && config_json->has_config)
-        semantics->facts.config = &config_json->config;
+        wb__facts_use_config(&semantics->facts, &config_json->config);
     return status;
 }
 
@@ -159,6 +185,10 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
         wb__config_make(&semantics->config, &semantics->facts,
                         semantics->is_family ? semantics->family : NULL, semantics->architecture,
                         &semantics->names);
+    if (status == WB_OK &&
+        !wb__layers_read(&semantics->layers, &semantics->facts,
+                         wb__str_from(semantics->architecture, SIZE_MAX), &semantics->names.arena))
+        status = wb__fail_memory(context);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #ifndef WB_HANDLE_SEMANTICS_H
 #define WB_HANDLE_SEMANTICS_H
 
+#include "arch/layers.h"
 #include "arch/model_config.h"
 #include "handle/handle.h"
 
@@ -23,6 +24,7 @@ typedef struct wb__semantics {
     size_t architecture_bytes;
     wb__names names;
     wb_config config;
+    wb__layers layers;
     wb_findings findings; /* findings made while computing the semantics */
 } wb__semantics;
 

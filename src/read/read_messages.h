@@ -17,6 +17,13 @@
 #define WB__MSG_READ_SLICE_OUTSIDE "an axis extends past the end of the tensor"
 #define WB__MSG_READ_SLICE_FIRST "`first` is past the last element"
 
+/* ---- rope_public.c ---- */
+
+#define WB__MSG_READ_ROPE_SCALING                                                                  \
+    "the RoPE frequencies cannot be computed: the scaling is unknown, or its parameters are "      \
+    "missing or invalid"
+#define WB__MSG_READ_ROPE_CAPACITY "the array is too short for %llu frequencies"
+
 /* ---- slice.c ---- */
 
 #define WB__MSG_READ_SLICE_INDEX "expected an index, start:stop:step or '...'"

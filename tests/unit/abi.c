@@ -77,6 +77,7 @@ static wb_status write_model(const char *path, const char *text, float last)
                       .element = WB_META_ARRAY,
                       .count = 1,
                       .items = &inner};
+    wb_value layers = {.size = sizeof layers, .type = WB_META_UINT, .bits = 32, .number = 1};
     float values[32] = {1, 2, 3, NAN};
     const uint64_t shape[] = {4, 8};
     uint64_t index;
@@ -85,6 +86,7 @@ static wb_status write_model(const char *path, const char *text, float last)
     OK(wb_writer_create(&options, &writer, E));
     OK(wb_writer_set_string(writer, "text", SIZE_MAX, text, SIZE_MAX, E));
     OK(wb_writer_set(writer, "numbers", SIZE_MAX, &inner, E));
+    OK(wb_writer_set(writer, "block_count", SIZE_MAX, &layers, E));
     OK(wb_writer_set(writer, "nested", SIZE_MAX, &outer, E));
     OK(wb_writer_add(writer, "t", SIZE_MAX, WB_DTYPE_F32, shape, 2, &index, E));
     OK(wb_writer_plan(writer, path, E));
@@ -187,6 +189,22 @@ static wb_status config_at(void *s, int fails)
     wb_config config = {.size = sizeof config};
     OK(wb_config_get(f.a, &config, E));
     return wb_config_at(&config, fails ? WB_CONFIG_FIELDS : WB_CONFIG_DIM, s);
+}
+
+static wb_status layer_get(void *s, int fails)
+{
+    return wb_layer_get(f.a, fails ? 999 : 0, s, NULL);
+}
+
+static wb_status rope_get(void *s, int fails)
+{
+    return wb_rope_get(f.a, fails ? 999 : 0, 0, s, NULL, 0, NULL);
+}
+
+static wb_status special_tokens(void *s, int fails)
+{
+    /* the call fails only if memory is exhausted */
+    return fails ? WB_ERROR_MEMORY : wb_special_tokens_get(f.a, s, NULL);
 }
 
 static wb_status meta_at(void *s, int fails)
@@ -334,6 +352,9 @@ static const struct output {
     {WB__ABI_wb_part, tensor_part},
     {WB__ABI_wb_config, config_get},
     {WB__ABI_wb_config_value, config_at},
+    {WB__ABI_wb_layer, layer_get},
+    {WB__ABI_wb_rope, rope_get},
+    {WB__ABI_wb_special_tokens, special_tokens},
     {WB__ABI_wb_meta, meta_at},
     {WB__ABI_wb_meta_array, get_array},
     {WB__ABI_wb_meta_array, array_at},

@@ -295,7 +295,7 @@ static void make(opened *o, const char *json)
     const wb__family *family;
     (void)snprintf(o->text, sizeof o->text, "%s", json);
     assert_true(wb__tree_parse(&o->tree, o->text, strlen(o->text), &wb__default_allocator));
-    facts.config = &o->tree;
+    wb__facts_use_config(&facts, &o->tree);
     wb__str architecture = wb__config_architecture(&facts, &family);
     wb__config_make(&o->config, &facts, family, architecture.len == 0 ? NULL : architecture.ptr,
                     NULL);

@@ -2,7 +2,7 @@
  * that they produce. */
 #include <math.h>
 
-#include "convert/recipe/llama3_rope.h"
+#include "arch/llama3_rope.h"
 #include "unit.h"
 
 #define N 64

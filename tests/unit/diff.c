@@ -108,7 +108,8 @@ static void twins(void **state)
         assert_true(total.values > 1000 && total.different == 0);
         /* The encodings differ (F16 and F32), and so does the metadata that declares them. */
         assert_int_equal(wb_diff_kinds(diff) & ~(WB_DIFF_METADATA | WB_DIFF_ENCODINGS), 0);
-        assert_int_equal(wb_diff_config(diff), 0);
+        for (uint32_t field = 0; field < WB_CONFIG_FIELDS; field++)
+            assert_false(wb_diff_config(diff, field));
         wb_diff_free(diff);
         diff =
             compare(b, a, WB_DIFF_VALUES | WB_DIFF_NAMES | WB_DIFF_SHAPES | WB_DIFF_CONFIG, NULL);

@@ -172,7 +172,7 @@ static wb_status run_diff(world *w)
     if (status == WB_OK) {
         wb_distance distance;
         uint64_t counts[] = {wb_diff_tensor_count(diff), wb_diff_meta_count(diff),
-                             wb_diff_config(diff), wb_diff_kinds(diff)};
+                             (uint64_t)wb_diff_config(diff, WB_CONFIG_DIM), wb_diff_kinds(diff)};
         wb_diff_distance(diff, &distance);
         mix(w, counts, sizeof counts);
         mix(w, &distance.nmse, sizeof distance.nmse);

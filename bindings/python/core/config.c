@@ -9,6 +9,8 @@ static PyObject *field_value(const wb_config_value *value)
         Py_RETURN_NONE;
     if (value->text != NULL)
         return text_make_z(value->text);
+    if (value->is_flag)
+        return PyBool_FromLong(value->number != 0);
     return value->is_float ? PyFloat_FromDouble(value->real)
                            : PyLong_FromUnsignedLongLong(value->number);
 }

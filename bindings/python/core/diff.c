@@ -60,14 +60,31 @@ static PyObject *meta_diffs(const wb_diff *diff)
     return list;
 }
 
+/* Returns the numbers of the config fields that differ. */
+static PyObject *config_diffs(const wb_diff *diff)
+{
+    PyObject *list = PyList_New(0);
+    for (uint32_t field = 0; list != NULL && field < WB_CONFIG_FIELDS; field++) {
+        if (!wb_diff_config(diff, field))
+            continue;
+        PyObject *number = PyLong_FromUnsignedLong(field);
+        if (number == NULL || PyList_Append(list, number) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(number);
+    }
+    return list;
+}
+
 static PyObject *make_diff(const wb_diff *diff)
 {
     wb_distance distance;
     wb_diff_distance(diff, &distance);
     PyObject *tensors = tensor_diffs(diff), *metadata = meta_diffs(diff);
-    if (tensors != NULL && metadata != NULL)
-        return Py_BuildValue("INKNN", (unsigned)wb_diff_kinds(diff), make_distance(&distance),
-                             (unsigned long long)wb_diff_config(diff), tensors, metadata);
+    PyObject *config = config_diffs(diff);
+    if (tensors != NULL && metadata != NULL && config != NULL)
+        return Py_BuildValue("INNNN", (unsigned)wb_diff_kinds(diff), make_distance(&distance),
+                             config, tensors, metadata);
+    Py_XDECREF(config);
     Py_XDECREF(tensors);
     Py_XDECREF(metadata);
     return NULL;

@@ -199,6 +199,62 @@ class Config:
     enc_max_seq_len: int | None = None
     quant_bits: int | None = None
     quant_group_size: int | None = None
+    activation: str | None = None
+    norm_type: str | None = None
+    attention_causal: bool | None = None
+    parallel_residual: bool | None = None
+    embedding_scale: float | None = None
+    residual_scale: float | None = None
+    attention_scale: float | None = None
+    logit_scale: float | None = None
+    attn_logit_softcapping: float | None = None
+    final_logit_softcapping: float | None = None
+    attention_clamp_kqv: float | None = None
+    attention_max_alibi_bias: float | None = None
+    attention_temperature_scale: float | None = None
+    value_length: int | None = None
+    q_lora_rank: int | None = None
+    kv_lora_rank: int | None = None
+    key_length_mla: int | None = None
+    value_length_mla: int | None = None
+    rope_dimension_count: int | None = None
+    rope_scaling_type: str | None = None
+    rope_scaling_factor: float | None = None
+    rope_scaling_original_context_length: int | None = None
+    rope_scaling_attn_factor: float | None = None
+    rope_scaling_yarn_beta_fast: float | None = None
+    rope_scaling_yarn_beta_slow: float | None = None
+    rope_scaling_yarn_ext_factor: float | None = None
+    rope_scaling_yarn_log_multiplier: float | None = None
+    rope_scaling_low_freq_factor: float | None = None
+    rope_scaling_high_freq_factor: float | None = None
+    expert_group_count: int | None = None
+    expert_group_used_count: int | None = None
+    expert_gating_func: str | None = None
+    expert_weights_scale: float | None = None
+    expert_weights_norm: bool | None = None
+    expert_shared_count: int | None = None
+    expert_shared_feed_forward_length: int | None = None
+    leading_dense_block_count: int | None = None
+    interleave_moe_layer_step: int | None = None
+    nextn_predict_layers: int | None = None
+    full_attention_interval: int | None = None
+    ssm_conv_kernel: int | None = None
+    ssm_inner_size: int | None = None
+    ssm_state_size: int | None = None
+    ssm_time_step_rank: int | None = None
+    ssm_group_count: int | None = None
+    shortconv_l_cache: int | None = None
+    kda_head_dim: int | None = None
+    key_length_swa: int | None = None
+    value_length_swa: int | None = None
+    rope_dimension_count_swa: int | None = None
+    shared_kv_layers: int | None = None
+    embedding_length_per_layer_input: int | None = None
+    altup_num_inputs: int | None = None
+    altup_active_idx: int | None = None
+    relative_buckets_count: int | None = None
+    decoder_start_token_id: int | None = None
     origins: dict[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     #: fields that this version of the package does not know
     others: dict[str, object] = field(default_factory=dict, repr=False)
@@ -212,6 +268,4 @@ class Config:
         for name, value, origin in rows:
             (values if name in known else others)[name] = value
             origins[name] = Origin(origin)
-        if values.get("tie_embeddings") is not None:
-            values["tie_embeddings"] = bool(values["tie_embeddings"])
         return cls(**values, origins=origins, others=others)

@@ -238,7 +238,7 @@ def diff(
     names = [row[0] for row in first.config_fields()]
     return Diff(
         _kinds_of(found), Distance(*distance),
-        tuple(name for i, name in enumerate(names) if config >> i & 1),
+        tuple(names[i] for i in config),
         [TensorDiff(name, i, j, _kinds_of(differs), far and Distance(*far))
          for name, i, j, differs, far in tensors],
         [MetadataDiff(*row) for row in metadata])

@@ -31,8 +31,8 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_NORM_EPS, false, 1e-12},
-    {WB_CONFIG_MAX_SEQ_LEN, false, 512},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-12},
+    {WB_CONFIG_MAX_SEQ_LEN, WB__IN_FOLDERS, 512},
     {0},
 };
 

@@ -28,10 +28,10 @@ static const wb__rule four_norms[] = {
 };
 
 static const wb__config_default defaults_1[] = {
-    {WB_CONFIG_HEAD_DIM, false, 256},
-    {WB_CONFIG_ROPE_THETA, false, 10000},
-    {WB_CONFIG_NORM_EPS, false, 1e-6},
-    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
+    {WB_CONFIG_HEAD_DIM, WB__IN_FOLDERS, 256},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, WB__IN_FOLDERS, 1},
     {0},
 };
 
@@ -41,17 +41,19 @@ const wb__family wb__family_gemma = {
     .rules = {wb__rules_decoder, wb__rules_known},
     .defaults = defaults_1,
     .activation = "gelu_pytorch_tanh",
-    .flags = WB__FAMILY_NORM_OFFSET,
+    .flags = WB__FAMILY_NORM_OFFSET | WB__FAMILY_SCALED,
     .needs = NEEDS,
 };
 
 static const wb__config_default defaults_2[] = {
-    {WB_CONFIG_HEAD_DIM, false, 256},
-    {WB_CONFIG_ROPE_THETA, false, 10000},
-    {WB_CONFIG_NORM_EPS, false, 1e-6},
-    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
-    {WB_CONFIG_SLIDING_WINDOW, true, 4096},
-    {WB_CONFIG_SLIDING_WINDOW_PATTERN, true, 2},
+    {WB_CONFIG_HEAD_DIM, WB__IN_FOLDERS, 256},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, WB__IN_FOLDERS, 1},
+    {WB_CONFIG_SLIDING_WINDOW, WB__EVERYWHERE, 4096},
+    {WB_CONFIG_SLIDING_WINDOW_PATTERN, WB__EVERYWHERE, 2},
+    {WB_CONFIG_ATTN_LOGIT_SOFTCAPPING, WB__EVERYWHERE, 50},
+    {WB_CONFIG_FINAL_LOGIT_SOFTCAPPING, WB__EVERYWHERE, 30},
     {0},
 };
 
@@ -61,20 +63,21 @@ const wb__family wb__family_gemma2 = {
     .rules = {four_norms, wb__rules_decoder, wb__rules_known},
     .defaults = defaults_2,
     .activation = "gelu_pytorch_tanh",
-    .flags = WB__FAMILY_NORM_OFFSET,
+    .flags = WB__FAMILY_NORM_OFFSET | WB__FAMILY_SCALED | WB__FAMILY_QUERY,
+    .query_layers = 46,
     .needs = NEEDS,
 };
 
 static const wb__config_default defaults_3[] = {
-    {WB_CONFIG_N_HEADS, false, 8},
-    {WB_CONFIG_N_KV_HEADS, false, 4},
-    {WB_CONFIG_HEAD_DIM, false, 256},
-    {WB_CONFIG_MAX_SEQ_LEN, false, 131072},
-    {WB_CONFIG_ROPE_THETA, false, 1000000},
-    {WB_CONFIG_NORM_EPS, false, 1e-6},
-    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
-    {WB_CONFIG_SLIDING_WINDOW_PATTERN, true, 6},
-    {WB_CONFIG_ROPE_LOCAL_THETA, true, 10000},
+    {WB_CONFIG_N_HEADS, WB__IN_FOLDERS, 8},
+    {WB_CONFIG_N_KV_HEADS, WB__IN_FOLDERS, 4},
+    {WB_CONFIG_HEAD_DIM, WB__IN_FOLDERS, 256},
+    {WB_CONFIG_MAX_SEQ_LEN, WB__IN_FOLDERS, 131072},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 1000000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, WB__IN_FOLDERS, 1},
+    {WB_CONFIG_SLIDING_WINDOW_PATTERN, WB__EVERYWHERE, 6},
+    {WB_CONFIG_ROPE_LOCAL_THETA, WB__EVERYWHERE, 10000},
     {0},
 };
 
@@ -85,6 +88,7 @@ const wb__family wb__family_gemma3 = {
     .rules = {four_norms, wb__rules_decoder, wb__rules_known},
     .defaults = defaults_3,
     .activation = "gelu_pytorch_tanh",
-    .flags = WB__FAMILY_NORM_OFFSET,
+    .flags = WB__FAMILY_NORM_OFFSET | WB__FAMILY_SCALED | WB__FAMILY_QUERY,
+    .query_layers = 62,
     .needs = NEEDS,
 };

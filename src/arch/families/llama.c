@@ -7,8 +7,9 @@
 #include "weighbridge/config.h"
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_ROPE_THETA, false, 10000},
-    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {WB_CONFIG_EXPERT_WEIGHTS_NORM, WB__ALWAYS, 1},
     {0},
 };
 

@@ -15,8 +15,8 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_ROPE_THETA, false, 10000},
-    {WB_CONFIG_NORM_EPS, false, 1e-5},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-5},
     {0},
 };
 
@@ -27,6 +27,7 @@ const wb__family wb__family_phi3 = {
     .rules = {rules, wb__rules_decoder, wb__rules_known},
     .defaults = defaults,
     .activation = "silu",
+    .flags = WB__FAMILY_PARTIAL_ROPE,
     .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
              WB__NEED_HEAD | WB__NEED_LAST_NORM,
 };

@@ -12,8 +12,16 @@
      WB__NEED_LAST_NORM)
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_ROPE_THETA, false, 10000},
-    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {0},
+};
+
+/* llama.cpp always normalizes the weights of the experts of Qwen 3. */
+static const wb__config_default defaults_3_experts[] = {
+    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
+    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
+    {WB_CONFIG_EXPERT_WEIGHTS_NORM, WB__IN_GGUF_FILES, 1},
     {0},
 };
 
@@ -49,7 +57,7 @@ const wb__family wb__family_qwen3moe = {
     .name = "qwen3moe",
     .model_types = "qwen3_moe",
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
-    .defaults = defaults,
+    .defaults = defaults_3_experts,
     .activation = "silu",
     .flags = WB__FAMILY_FACTORS,
     .needs = NEEDS,

@@ -53,8 +53,8 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of this family specifies the epsilon */
-    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
+    {WB_CONFIG_NORM_EPS, WB__EVERYWHERE, 1e-5}, /* no file of this family specifies the epsilon */
+    {WB_CONFIG_TIE_EMBEDDINGS, WB__IN_FOLDERS, 1},
     {0},
 };
 

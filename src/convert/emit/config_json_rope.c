@@ -3,9 +3,9 @@
  * from key-values, which are written only if transformers accepts them. */
 #include <math.h>
 
+#include "arch/llama3_rope.h"
 #include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
-#include "convert/recipe/llama3_rope.h"
 
 #define FACTORS_MAX 65536
 

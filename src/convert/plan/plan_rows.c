@@ -34,14 +34,9 @@ bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule,
 
 double wb__plan_query_scalar(const wb_conversion *conversion)
 {
-    const wb_config *config = &conversion->semantics->config;
-    const char *family =
-        conversion->semantics->is_family ? conversion->semantics->family->name : "";
-    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
-    if ((!second && !third) || config->n_heads == 0)
-        return 0;
-    bool largest = config->n_layers == (second ? 46 : 62);
-    return (double)(largest ? config->dim / config->n_heads : config->head_dim);
+    const wb__semantics *semantics = conversion->semantics;
+    return (double)wb__config_query_scalar(&semantics->config,
+                                           semantics->is_family ? semantics->family : NULL);
 }
 
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)

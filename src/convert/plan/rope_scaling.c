@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "arch/llama3_rope.h"
 #include "convert/convert.h"
 #include "convert/convert_messages.h"
-#include "convert/recipe/llama3_rope.h"
 
 #define FACTORS_MAX 65536
 

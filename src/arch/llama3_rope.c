@@ -1,9 +1,9 @@
-#include "convert/recipe/llama3_rope.h"
+#include "arch/llama3_rope.h"
 
 #include <math.h>
 #include <stddef.h>
 
-static float divisor(const wb__llama3 *l, double theta, uint64_t i, uint64_t n)
+float wb__llama3_divisor(const wb__llama3 *l, double theta, uint64_t i, uint64_t n)
 {
     const double turn = 6.283185307179586476925286766559;
     double wave = turn * pow(theta, (double)(2 * i) / (double)(2 * n));
@@ -16,7 +16,7 @@ static float divisor(const wb__llama3 *l, double theta, uint64_t i, uint64_t n)
 void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, float *divisors)
 {
     for (uint64_t i = 0; i < n; i++)
-        divisors[i] = divisor(numbers, theta, i, n);
+        divisors[i] = wb__llama3_divisor(numbers, theta, i, n);
 }
 
 /* Returns true if the parameters give these divisors. The tolerance of 1e-5 allows for the rounding
@@ -25,7 +25,7 @@ void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, fl
 static bool gives(const wb__llama3 *numbers, const float *divisors, double theta, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
-        double want = divisor(numbers, theta, i, n);
+        double want = wb__llama3_divisor(numbers, theta, i, n);
         if (!(fabs((double)divisors[i] - want) <= 1e-5 * want))
             return false;
     }

@@ -1,8 +1,8 @@
-/* convert/recipe/llama3_rope.h: divisors of the RoPE frequencies of Llama 3.1. Hugging Face
+/* arch/llama3_rope.h: divisors of the RoPE frequencies of Llama 3.1. Hugging Face
  * stores four parameters in config.json, from which programs compute the divisors. GGUF stores
  * the divisors in the tensor rope_freqs. */
-#ifndef WB_CONVERT_RECIPE_LLAMA3_ROPE_H
-#define WB_CONVERT_RECIPE_LLAMA3_ROPE_H
+#ifndef WB_ARCH_LLAMA3_ROPE_H
+#define WB_ARCH_LLAMA3_ROPE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +12,9 @@ typedef struct wb__llama3 {
     double factor, low, high;
     double context; /* original context length, in tokens */
 } wb__llama3;
+
+/* Returns the divisor of frequency i of n. */
+float wb__llama3_divisor(const wb__llama3 *numbers, double theta, uint64_t i, uint64_t n);
 
 /* Computes the divisors of n frequencies. The divisor of the highest frequency is 1, that of the
  * lowest is `factor`, and the other divisors are between these values. */

@@ -1,0 +1,62 @@
+/*
+ * arch/config_maker.h: what the functions that fill in a wb_config share. model_config.c reads the
+ * files and derives sizes; config_details.c derives the fields that describe the computation.
+ */
+#ifndef WB_ARCH_CONFIG_MAKER_H
+#define WB_ARCH_CONFIG_MAKER_H
+
+#include "arch/model_config.h"
+
+typedef struct wb__config_maker {
+    wb_config *config;
+    const wb__facts *facts;
+    const wb__family *family; /* NULL if unknown */
+    wb__str prefix;           /* prefix of GGUF keys */
+    const wb__names *names;   /* may be NULL */
+    bool by_key;              /* the model has key-value metadata (GGUF) */
+} wb__config_maker;
+
+static inline void *wb__config_member(const wb__config_maker *m, int field)
+{
+    return (char *)m->config + wb__config_rows[field].offset;
+}
+
+static inline bool wb__config_is_known(const wb__config_maker *m, int field)
+{
+    return m->config->origin[field] != WB_ORIGIN_ABSENT;
+}
+
+/* The following functions set a field of the kind COUNT, of the kind REAL, and of the kind FLAG or
+ * an enumerated kind. */
+
+static inline void wb__config_set_count(const wb__config_maker *m, int field, uint64_t value,
+                                        wb_origin origin)
+{
+    *(uint64_t *)wb__config_member(m, field) = value;
+    m->config->origin[field] = (uint8_t)origin;
+}
+
+static inline void wb__config_set_real(const wb__config_maker *m, int field, double value,
+                                       wb_origin origin)
+{
+    *(double *)wb__config_member(m, field) = value;
+    m->config->origin[field] = (uint8_t)origin;
+}
+
+static inline void wb__config_set_word(const wb__config_maker *m, int field, uint32_t value,
+                                       wb_origin origin)
+{
+    *(uint32_t *)wb__config_member(m, field) = value;
+    m->config->origin[field] = (uint8_t)origin;
+}
+
+/*
+ * Sets missing fields to the family's defaults: the fields from WB_CONFIG_ACTIVATION on if `details`
+ * is true, else those before it (config_defaults.c).
+ */
+void wb__config_family_defaults(const wb__config_maker *m, bool details);
+
+/* Sets the fields from WB_CONFIG_ACTIVATION on that no file specifies (config_details.c). */
+void wb__config_details(const wb__config_maker *m);
+
+#endif

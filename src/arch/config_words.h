@@ -1,0 +1,23 @@
+/*
+ * arch/config_words.h: the words in files for the enumerated fields of wb_config, such as "silu"
+ * for WB_ACTIVATION_SILU.
+ */
+#ifndef WB_ARCH_CONFIG_WORDS_H
+#define WB_ARCH_CONFIG_WORDS_H
+
+#include "arch/model_config.h"
+#include "arch/model_facts.h"
+
+/* Returns true if fields of this kind are enumerated: 32-bit numbers that have names. */
+bool wb__config_is_choice(wb__config_kind kind);
+
+/* Returns the name of a value of an enumerated kind, or NULL if the value has none. */
+const char *wb__config_word(wb__config_kind kind, uint32_t value);
+
+/*
+ * Converts a fact, a word or one of GGUF's numbers, to a value of an enumerated kind. *value is 0
+ * for an unknown word or number. Returns false if the fact is neither a word nor a number.
+ */
+bool wb__config_choice(wb__config_kind kind, const wb__fact *fact, uint32_t *value);
+
+#endif
