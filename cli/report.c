@@ -95,7 +95,7 @@ static void add_list(text *t, const char *format, va_list list)
 {
     char small[2048];
     (void)vsnprintf(small, sizeof small, format, list);
-    text_adds(t, small);
+    text_add_message(t, small);
 }
 
 /* Adds a printable path; an empty path is shown as ''. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "weighbridge/experimental.h"
 
 void *need_memory(void *old, size_t count, size_t size)
 {
@@ -106,37 +107,22 @@ bool text_is_utf8(const char *bytes, size_t n)
     return length != 0;
 }
 
-/* Returns true for control characters, line and paragraph separators, and bidirectional control
- * characters.
- */
-static bool is_unsafe(uint32_t code)
+static void add_printable(text *t, const char *bytes, size_t n, uint32_t flags)
 {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
-           code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+    size_t shown = wb_text_printable(bytes, n, flags, NULL, 0);
+    char *end = text_room(t, shown);
+    (void)wb_text_printable(bytes, n, flags, end, shown + 1);
+    t->len += shown;
 }
 
 void text_add_shown(text *t, const char *bytes, size_t n)
 {
-    const unsigned char *s = (const unsigned char *)bytes;
-    size_t i = 0;
-    text_add(t, "", 0); /* ensure that ptr is not NULL if n is 0 */
-    while (i < n) {
-        uint32_t code;
-        unsigned length = utf8_sequence(s + i, n - i, &code);
-        if (length == 0 || is_unsafe(code)) {
-            unsigned end = length == 0 ? 1 : length;
-            for (unsigned k = 0; k < end; k++)
-                text_addf(t, "\\x%02x", s[i + k]);
-            i += end;
-        } else if (code == '\\') {
-            text_add(t, "\\\\", 2);
-            i++;
-        } else {
-            text_add(t, bytes + i, length);
-            i += length;
-        }
-    }
+    add_printable(t, bytes, n, 0);
+}
+
+void text_add_message(text *t, const char *string)
+{
+    add_printable(t, string, strlen(string), WB_PRINTABLE_MESSAGE);
 }
 
 size_t text_width(const char *bytes, size_t n)

@@ -25,10 +25,13 @@ void text_add(text *t, const char *bytes, size_t n);
 void text_adds(text *t, const char *string);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds `bytes` in a form that is safe to print on a terminal. Invalid UTF-8, control characters and
- * bidirectional control characters become \xNN, and a backslash becomes \\.
+/* Adds `bytes` in a form that is safe to print on a terminal. Invalid UTF-8, control characters,
+ * bidirectional controls and invisible characters become \xNN, and a backslash becomes \\.
  */
 void text_add_shown(text *t, const char *bytes, size_t n);
+
+/* Adds a message, whose parts may be printable already: keeps backslashes and newlines. */
+void text_add_message(text *t, const char *string);
 
 /* Returns true if the bytes are well-formed UTF-8. */
 bool text_is_utf8(const char *bytes, size_t n);

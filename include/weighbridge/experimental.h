@@ -127,6 +127,23 @@ WB_API wb_status wb_sink_commit(wb_sink *sink, wb_error *error) WB_MUST_CHECK;
 WB_API void wb_sink_discard(wb_sink *sink);
 
 /*
+ * Writes text from a file in a form that is safe to show on a terminal: control characters,
+ * bidirectional controls, invisible characters and malformed UTF-8 become \xNN, one for each byte,
+ * and a backslash becomes \\. All messages and findings of the library have this form.
+ *
+ * text      n bytes; SIZE_MAX for n means that the text ends with NUL
+ * flags     WB_PRINTABLE_* or 0
+ * out       receives at most `capacity` bytes with the NUL; may be NULL if `capacity` is 0
+ *
+ * Returns the length of the complete result without the NUL, as snprintf does.
+ */
+WB_API size_t wb_text_printable(const char *text, size_t n, uint32_t flags, char *out,
+                                size_t capacity);
+
+/* The text is a message with parts that are printable already: keep backslashes and newlines. */
+#define WB_PRINTABLE_MESSAGE 1u
+
+/*
  * Returns the name of sidecar file i of all those that a model may have, or NULL if i is past the
  * last one. The order is unspecified. Some names include a directory.
  */

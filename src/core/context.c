@@ -122,7 +122,9 @@ static void fill(wb_error *error, const char *file, wb_status status, wb__findin
     error->code = wb__finding_code(id);
     wb__printable(error->file, sizeof error->file, wb__str_from(file, SIZE_MAX));
     wb__printable(error->name, sizeof error->name, name);
-    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+    char message[sizeof error->message];
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    wb__printable_message(error->message, sizeof error->message, wb__str_from(message, SIZE_MAX));
     (void)snprintf(error->advice, sizeof error->advice, "%s", wb__finding_advice(id));
 }
 

@@ -104,6 +104,16 @@ size_t wb__utf8_valid_prefix(const unsigned char *text, size_t n)
     return i;
 }
 
+uint32_t wb__utf8_decode(const unsigned char *text, unsigned length)
+{
+    if (length == 1)
+        return text[0];
+    uint32_t c = text[0] & (0xFFu >> (length + 1));
+    for (unsigned i = 1; i < length; i++)
+        c = c << 6 | (text[i] & 0x3Fu);
+    return c;
+}
+
 unsigned wb__utf8_encode(uint32_t c, unsigned char out[4])
 {
     if (c < 0x80) {
@@ -126,49 +136,4 @@ unsigned wb__utf8_encode(uint32_t c, unsigned char out[4])
     out[2] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
     out[3] = (unsigned char)(0x80 | (c & 0x3F));
     return 4;
-}
-
-/* U+0080 to U+009F are control characters. Terminals obey them in UTF-8 text, too. */
-static bool is_c1_control(const unsigned char *sequence, unsigned length)
-{
-    return length == 2 && sequence[0] == 0xC2 && sequence[1] < 0xA0;
-}
-
-void wb__printable(char *out, size_t capacity, wb__str text)
-{
-    static const char hex[] = "0123456789abcdef";
-    const unsigned char *in = (const unsigned char *)text.ptr;
-    size_t used = 0;
-    size_t room = capacity - 4; /* reserves space for "..." and the NUL */
-    size_t i = 0;
-    while (i < text.len) {
-        char piece[4];
-        size_t piece_len;
-        unsigned length = wb__utf8_sequence(in + i, text.len - i);
-        if (length == 0 || (length == 1 && (in[i] < 0x20 || in[i] == 0x7F)) ||
-            is_c1_control(in + i, length)) {
-            piece[0] = '\\';
-            piece[1] = 'x';
-            piece[2] = hex[in[i] >> 4];
-            piece[3] = hex[in[i] & 15];
-            piece_len = 4;
-            length = 1;
-        } else if (in[i] == '\\') {
-            piece[0] = piece[1] = '\\';
-            piece_len = 2;
-        } else {
-            memcpy(piece, in + i, length);
-            piece_len = length;
-        }
-        if (piece_len > room - used)
-            break;
-        memcpy(out + used, piece, piece_len);
-        used += piece_len;
-        i += length;
-    }
-    if (i < text.len) {
-        memcpy(out + used, "...", 3);
-        used += 3;
-    }
-    out[used] = '\0';
 }

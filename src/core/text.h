@@ -65,14 +65,36 @@ unsigned wb__utf8_sequence(const unsigned char *text, size_t n);
 /* Returns the number of bytes before the first malformed sequence, or n if there is none. */
 size_t wb__utf8_valid_prefix(const unsigned char *text, size_t n);
 
+/* Returns the code point of a well-formed sequence of `length` bytes. */
+uint32_t wb__utf8_decode(const unsigned char *text, unsigned length);
+
 /* Encodes a code point up to U+10FFFF as UTF-8. Returns the number of bytes. */
 unsigned wb__utf8_encode(uint32_t code_point, unsigned char out[4]);
 
+/* ---- printable.c ---- */
+
 /*
- * Writes `text` to `out` in a form that is safe to display. Printable ASCII and well-formed UTF-8
- * stay unchanged, a backslash becomes \\, and every other byte becomes \xNN. Text that does not fit
- * is truncated and ends with "...". `capacity` includes the terminating NUL and must be at least 8.
+ * Returns false if a terminal or a reader of the text does not show the code point as a character:
+ * control characters (C0, C1 and DEL), line and paragraph separators, bidirectional controls, and
+ * invisible characters such as U+200B or U+FEFF. With these, a name in a file could send commands to
+ * the terminal, change the order of the visible text, or look like another name.
+ */
+bool wb__is_printable(uint32_t code_point);
+
+/*
+ * Writes `text` to `out` in a form that is safe to display. Printable characters stay unchanged, a
+ * backslash becomes \\, and each byte of other characters and of malformed UTF-8 becomes \xNN. Text
+ * that does not fit is truncated and ends with "...". `capacity` includes the terminating NUL and
+ * must be at least 8.
  */
 void wb__printable(char *out, size_t capacity, wb__str text);
+
+/* As wb__printable, for a message, which may contain the results of wb__printable: backslashes and
+ * newlines stay unchanged. */
+void wb__printable_message(char *out, size_t capacity, wb__str text);
+
+/* As the functions above, but returns the length of the complete result without NUL, like snprintf,
+ * and truncates without "...". If `capacity` is 0, `out` may be NULL. */
+size_t wb__printable_length(wb__str text, bool is_message, char *out, size_t capacity);
 
 #endif

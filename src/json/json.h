@@ -171,11 +171,13 @@ bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repea
 /*
  * Writes compact JSON through `write`, and inserts commas and colons automatically. In strings that
  * are not valid UTF-8, each invalid byte is replaced by U+FFFD. After a failed write, all further
- * calls are ignored.
+ * calls are ignored. JSON for display escapes all characters that are not printable (core/text.h);
+ * JSON for files only those that JSON requires, and DEL.
  */
 typedef struct wb__json_writer {
     bool (*write)(void *ctx, const char *text, size_t n);
     void *ctx;
+    bool for_display;
     bool failed;
     bool after_value; /* the next value or key must be preceded by a comma */
     bool after_key;

@@ -15,6 +15,7 @@ static wb__json_writer writer_of(wb_json *json)
 {
     return (wb__json_writer){.write = pass_on,
                              .ctx = json,
+                             .for_display = true,
                              .failed = json->failed != 0,
                              .after_value = json->after_value != 0,
                              .after_key = json->after_key != 0};

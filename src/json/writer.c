@@ -20,31 +20,60 @@ static void before_value(wb__json_writer *writer)
     writer->after_value = true;
 }
 
-static void put_string(wb__json_writer *writer, wb__str text)
+/* Writes \uNNNN, or two of them for a code point above U+FFFF. Returns the number of bytes. */
+static size_t put_escape(char *out, uint32_t c)
 {
     static const char hex[] = "0123456789abcdef";
+    uint32_t units[2] = {c, 0};
+    size_t n = 0;
+    if (c > 0xFFFF) {
+        units[0] = 0xD800 + ((c - 0x10000) >> 10);
+        units[1] = 0xDC00 + ((c - 0x10000) & 0x3FF);
+    }
+    for (size_t i = 0; i == 0 || (i == 1 && units[1] != 0); i++) {
+        out[n++] = '\\';
+        out[n++] = 'u';
+        for (unsigned shift = 16; shift > 0; n++) {
+            shift -= 4;
+            out[n] = hex[units[i] >> shift & 15];
+        }
+    }
+    return n;
+}
+
+/* Returns the length of the escape sequence in `escape` that replaces a character of `length` bytes
+ * (0: malformed), or 0 if the character is written unchanged. */
+static size_t escape_of(const wb__json_writer *writer, const unsigned char *in, unsigned length,
+                        char escape[12])
+{
+    if (length == 0) {
+        memcpy(escape, "\xEF\xBF\xBD", 3); /* U+FFFD */
+        return 3;
+    }
+    if (in[0] == '"' || in[0] == '\\') {
+        escape[0] = '\\';
+        escape[1] = (char)in[0];
+        return 2;
+    }
+    bool stays = length == 1 || !writer->for_display
+                     ? in[0] >= 0x20 && in[0] != 0x7F
+                     : wb__is_printable(wb__utf8_decode(in, length));
+    return stays ? 0 : put_escape(escape, wb__utf8_decode(in, length));
+}
+
+static void put_string(wb__json_writer *writer, wb__str text)
+{
     const unsigned char *in = (const unsigned char *)text.ptr;
     size_t plain = 0; /* index of the first byte not yet written */
     put(writer, "\"", 1);
     for (size_t i = 0; i < text.len;) {
-        char escape[6] = {'\\', 'u', '0', '0', 0, 0};
-        size_t escape_len = 0;
+        char escape[12];
         unsigned length = wb__utf8_sequence(in + i, text.len - i);
-        if (length == 0) {
-            memcpy(escape, "\xEF\xBF\xBD", 3); /* U+FFFD */
-            escape_len = 3;
-            length = 1;
-        } else if (in[i] == '"' || in[i] == '\\') {
-            escape[1] = (char)in[i];
-            escape_len = 2;
-        } else if (in[i] < 0x20 || in[i] == 0x7F) {
-            escape[4] = hex[in[i] >> 4];
-            escape[5] = hex[in[i] & 15];
-            escape_len = 6;
-        }
-        if (escape_len != 0) {
+        size_t n = escape_of(writer, in + i, length, escape);
+        length = length == 0 ? 1 : length;
+        if (n != 0) {
             put(writer, text.ptr + plain, i - plain);
-            put(writer, escape, escape_len);
+            put(writer, escape, n);
             plain = i + length;
         }
         i += length;

@@ -109,8 +109,15 @@ static void texts_read_back(void **state)
         wb__json json;
         wb__cursor cursor;
         wb__json_writer w = writer_into(&b);
+        w.for_display = i % 2 == 1;
         wb__json_write_str(&w, (wb__str){(const char *)text, n});
         assert_false(w.failed);
+        for (size_t at = 0; w.for_display && at < b.n;) {
+            const unsigned char *shown = (const unsigned char *)b.text + at;
+            unsigned length = wb__utf8_sequence(shown, b.n - at);
+            assert_true(length != 0 && wb__is_printable(wb__utf8_decode(shown, length)));
+            at += length;
+        }
         read_back(&b, &json, &cursor);
         assert_int_equal(json.token, WB__JSON_STRING);
         assert_int_equal(json.text.len, n);

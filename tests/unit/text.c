@@ -110,6 +110,10 @@ static void shows_what_may_be_shown(void **state)
     shows("1234567", 7, 8, "1234...");
     shows("1234", 4, 8, "1234");
     shows("12345", 5, 8, "1234...");
+    shows("a\xE2\x80\xAE", 4, 40, "a\\xe2\\x80\\xae"); /* right-to-left override */
+    shows("\xE2\x80\xA8\xEF\xBB\xBF", 6, 40, "\\xe2\\x80\\xa8\\xef\\xbb\\xbf");
+    shows("\xF3\xA0\x81\x81", 4, 40, "\\xf3\\xa0\\x81\\x81"); /* a tag */
+    shows("\xF0\x9F\x98\x80", 4, 40, "\xF0\x9F\x98\x80");
     shows("123\xE2\x82\xAC", 6, 8, "123..."); /* must not split a character, … */
     shows("12\n", 3, 8, "12...");             /* … nor an escape */
 }
@@ -130,11 +134,67 @@ static void compares(void **state)
     assert_int_equal(wb__str_from(NULL, 9).len, 0);
 }
 
+static void hides_what_is_no_character(void **state)
+{
+    (void)state;
+    static const uint32_t hidden[] = {0,      0x1F,   0x7F,   0x80,   0x9B,   0x9F,   0xAD,
+                                      0x61C,  0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A,
+                                      0x202E, 0x2060, 0x2066, 0x2069, 0xFE0F, 0xFEFF, 0xE0001},
+                          visible[] = {' ',    '~',    0xA0,    0xAC,    0xAE,    0x200A,  0x2010,
+                                       0x2027, 0x202F, 0x205F,  0x2070,  0xFDFF,  0xFE10,  0xFEFE,
+                                       0xFF00, 0xFFFD, 0x1F600, 0xDFFFF, 0xE1000, 0x10FFFF};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        assert_false(wb__is_printable(hidden[i]));
+    for (size_t i = 0; i < sizeof visible / sizeof *visible; i++)
+        assert_true(wb__is_printable(visible[i]));
+}
+
+/* The result of any text contains only printable characters, also where it is truncated, and is the
+ * same for all functions. */
+static void prints_any_text(void **state)
+{
+    (void)state;
+    uint64_t random = 9;
+    for (int i = 0; i < 20000; i++) {
+        unsigned char text[64];
+        char whole[300], cut[300];
+        size_t n = 0, most = (size_t)(random >> 33) % 56;
+        while (n < most) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            uint32_t c = (uint32_t)(random >> 32) >> (random >> 20 & 31);
+            if ((random >> 30 & 15) == 0 || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+                text[n++] = (unsigned char)(random >> 40);
+            else
+                n += wb__utf8_encode(c, text + n);
+        }
+        size_t capacity = 8 + (size_t)(random >> 50) % 100;
+        wb__str from = {(const char *)text, n};
+        size_t length = wb__printable_length(from, false, whole, sizeof whole);
+        assert_int_equal(length, strlen(whole));
+        assert_int_equal(wb__printable_length(from, false, NULL, 0), length);
+        wb__printable(cut, capacity, from);
+        assert_true(strlen(cut) < capacity);
+        if (length + 3 < capacity)
+            assert_string_equal(cut, whole);
+        const unsigned char *shown = (const unsigned char *)cut;
+        for (size_t at = 0; shown[at] != 0;) {
+            unsigned sequence = wb__utf8_sequence(shown + at, strlen(cut) - at);
+            assert_true(sequence != 0 && wb__is_printable(wb__utf8_decode(shown + at, sequence)));
+            at += sequence;
+        }
+        wb__printable_message(cut, sizeof cut, (wb__str){whole, length});
+        assert_string_equal(cut, whole); /* what is printable stays unchanged in a message */
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_sequences), cmocka_unit_test(encodes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_sequences),
+                                       cmocka_unit_test(encodes),
                                        cmocka_unit_test(finds_the_first_bad_byte),
                                        cmocka_unit_test(shows_what_may_be_shown),
+                                       cmocka_unit_test(hides_what_is_no_character),
+                                       cmocka_unit_test(prints_any_text),
                                        cmocka_unit_test(compares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
