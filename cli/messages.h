@@ -147,6 +147,17 @@
     "%zu paths match, but only one file can be changed; name one of them"
 #define MSG_NO_FILE_MATCHES "no file matches"
 
+/* modelfile.c */
+
+#define MSG_MODELFILE_QUOTES                                                                       \
+    "a line of a text ends with three quotation marks, which end a text in a Modelfile: a space "  \
+    "was added between them"
+#define MSG_MODELFILE_PARAMETER                                                                    \
+    "a parameter was omitted, because its name contains other characters than letters, digits "    \
+    "and '_'"
+#define MSG_MODELFILE_ROLE                                                                         \
+    "a message was omitted, because its role is not system, user or assistant"
+
 /* recast.c */
 
 #define MSG_RULE_INVALID "--rule needs a regular expression and a type, such as 'attn_v=Q6_K'"

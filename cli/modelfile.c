@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "messages.h"
 #include "report.h"
 #include "values.h"
 #include "weighbridge.h"
@@ -20,18 +21,98 @@ static bool get(const wb_model *model, const char *key, piece *value)
     return wb_meta_get_string(model, key, SIZE_MAX, &value->ptr, &value->len, NULL) == WB_OK;
 }
 
+/* ---- quoting ----
+ *
+ * A value ends at the first end of a line where it is not inside quotation marks. A value in """
+ * therefore ends at the first line that ends with """, and a Modelfile has no escape sequence for
+ * these. The texts come from strangers: without care, a text could end its value and add commands
+ * such as FROM. Ollama ignores characters that are not printable, also between quotation marks.
+ */
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Returns true for bytes that Ollama may ignore or trim: all but the visible ASCII characters. */
+static bool is_ignored(char c)
+{
+    return c <= ' ' || c >= 0x7F;
+}
+
+/* Returns true if the first visible character is a quotation mark. */
+static bool starts_with_quote(piece value)
+{
+    size_t i = 0;
+    while (i < value.len && is_ignored(value.ptr[i]))
+        i++;
+    return i < value.len && value.ptr[i] == '"';
+}
+
+static bool needs_quotes(piece value)
+{
+    if (value.len == 0)
+        return false;
+    char first = value.ptr[0], last = value.ptr[value.len - 1];
+    return first == ' ' || last == ' ' || first == '\t' || last == '\t' ||
+           memchr(value.ptr, '\n', value.len) != NULL ||
+           memchr(value.ptr, '\r', value.len) != NULL || starts_with_quote(value);
+}
+
+/* Returns the offset of the last quotation mark of a line if the line ends with three of them, or
+ * `n`. */
+static size_t find_end_quotes(const char *line, size_t n)
+{
+    size_t count = 0, last = n;
+    for (size_t i = n; i > 0 && count < 3; i--) {
+        if (is_ignored(line[i - 1]))
+            continue;
+        if (line[i - 1] != '"')
+            return n;
+        last = count++ == 0 ? i - 1 : last;
+    }
+    return count == 3 ? last : n;
+}
+
+/* Adds a text in three quotation marks. Where a line of it ends with three quotation marks, a space
+ * is added before the last one. Returns true if that was necessary.
+ */
+static bool add_triple_quoted(text *t, piece value)
+{
+    bool changed = false;
+    text_adds(t, "\"\"\"");
+    for (size_t at = 0; at < value.len;) {
+        size_t n = 0;
+        while (at + n < value.len && !is_line_end(value.ptr[at + n]))
+            n++;
+        size_t quote = at + n < value.len ? find_end_quotes(value.ptr + at, n) : n;
+        text_add(t, value.ptr + at, quote);
+        text_adds(t, quote < n ? " " : "");
+        changed = changed || quote < n;
+        n += at + n < value.len; /* the end of the line */
+        text_add(t, value.ptr + at + quote, n - quote);
+        at += n;
+    }
+    text_adds(t, "\"\"\"");
+    return changed;
+}
+
 /* Quotes a string as Ollama does: no quotes, one quotation mark, or three if the string contains
  * quotation marks.
  */
 static void add_quoted(text *t, piece value)
 {
-    bool is_odd = value.len > 0 && (memchr(value.ptr, '\n', value.len) != NULL ||
-                                    value.ptr[0] == ' ' || value.ptr[value.len - 1] == ' ');
     bool has_quotes = value.len > 0 && memchr(value.ptr, '"', value.len) != NULL;
-    const char *mark = !is_odd ? "" : has_quotes ? "\"\"\"" : "\"";
-    text_adds(t, mark);
-    text_add(t, value.ptr, value.len);
-    text_adds(t, mark);
+    if (!needs_quotes(value)) {
+        text_add(t, value.ptr, value.len);
+    } else if (has_quotes) {
+        if (add_triple_quoted(t, value))
+            report_line(MSG_MODELFILE_QUOTES);
+    } else {
+        text_adds(t, "\"");
+        text_add(t, value.ptr, value.len);
+        text_adds(t, "\"");
+    }
 }
 
 static void add_line(text *t, const char *command, piece value)
@@ -111,7 +192,8 @@ static void add_name(text *t, const char *path)
 static void add_path(text *t, const char *path)
 {
     char *whole = realpath(path, NULL);
-    text_adds(t, whole == NULL ? path : whole);
+    const char *shown = whole == NULL ? path : whole;
+    add_quoted(t, (piece){shown, strlen(shown)});
     free(whole);
 }
 
@@ -119,9 +201,10 @@ static void add_from(text *t, const wb_model *model, const char *path)
 {
     bool is_gguf = strcmp(wb_format(model), "gguf") == 0;
     if (!is_gguf) {
-        text_adds(t, "FROM ");
-        add_name(t, path);
-        text_adds(t, "\n");
+        text name = {0};
+        add_name(&name, path);
+        add_line(t, "FROM", (piece){name.ptr, name.len});
+        text_free(&name);
         return;
     }
     for (uint64_t i = 0; i < wb_file_count(model); i++) {
@@ -172,6 +255,17 @@ static void step(reading *r, const wb_json_item *item)
     r->depth -= item->kind == WB_JSON_OBJECT_END || item->kind == WB_JSON_ARRAY_END;
 }
 
+/* Returns true if Ollama accepts the name of a parameter. */
+static bool is_parameter(const char *name, size_t n)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    for (size_t i = 0; i < n; i++) {
+        if (memchr(allowed, name[i], sizeof allowed - 1) == NULL)
+            return false;
+    }
+    return n > 0;
+}
+
 /* Reads {"stop": ["a", "b"], "temperature": 0.7} and adds a PARAMETER line for each value. */
 static int take_parameter(void *ctx, const wb_json_item *item)
 {
@@ -179,11 +273,15 @@ static int take_parameter(void *ctx, const wb_json_item *item)
     step(r, item);
     if (item->kind == WB_JSON_KEY && r->depth == 1) {
         text_clear(&r->key);
-        text_add_shown(&r->key, item->text, item->len);
+        if (is_parameter(item->text, item->len))
+            text_add(&r->key, item->text, item->len);
+        else
+            report_line(MSG_MODELFILE_PARAMETER);
     }
-    if (item->kind < WB_JSON_STRING || item->kind == WB_JSON_NULL || r->depth > 2)
+    if (item->kind < WB_JSON_STRING || item->kind == WB_JSON_NULL || r->depth > 2 ||
+        r->key.len == 0)
         return 0;
-    text_addf(r->to, "PARAMETER %s ", r->key.ptr == NULL ? "" : r->key.ptr);
+    text_addf(r->to, "PARAMETER %s ", r->key.ptr);
     if (item->kind == WB_JSON_STRING)
         add_quoted(r->to, (piece){item->text, item->len});
     else if (item->kind == WB_JSON_BOOL)
@@ -192,6 +290,28 @@ static int take_parameter(void *ctx, const wb_json_item *item)
         add_number(r->to, item);
     text_adds(r->to, "\n");
     return 0;
+}
+
+static bool is_role(const text *role)
+{
+    static const char *const roles[] = {"system", "user", "assistant"};
+    for (size_t i = 0; role->ptr != NULL && i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(role->ptr, roles[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Ollama refuses a Modelfile with other roles, and a role cannot be quoted. */
+static void add_message(reading *r)
+{
+    if (!is_role(&r->role)) {
+        report_line(MSG_MODELFILE_ROLE);
+        return;
+    }
+    text_addf(r->to, "MESSAGE %s ", r->role.ptr);
+    add_quoted(r->to, (piece){r->content.ptr == NULL ? "" : r->content.ptr, r->content.len});
+    text_adds(r->to, "\n");
 }
 
 /* Reads [{"role": "user", "content": "hi"}] and adds a MESSAGE line for each object. */
@@ -211,9 +331,7 @@ static int take_message(void *ctx, const wb_json_item *item)
             text_add(to, item->text, item->len);
         }
     } else if (is_end) {
-        text_addf(r->to, "MESSAGE %s ", r->role.ptr == NULL ? "" : r->role.ptr);
-        add_quoted(r->to, (piece){r->content.ptr == NULL ? "" : r->content.ptr, r->content.len});
-        text_adds(r->to, "\n");
+        add_message(r);
         text_clear(&r->role);
         text_clear(&r->content);
     }
@@ -279,7 +397,10 @@ bool text_add_modelfile(text *t, const wb_model *model, const char *path)
         return false;
     text_adds(t, "# Modelfile generated by \"wb inspect --modelfile\"\n"
                  "# To build a new Modelfile based on this, replace FROM with:\n# FROM ");
-    add_name(t, path);
+    text name = {0};
+    add_name(&name, path);
+    text_add_shown(t, name.ptr, name.len);
+    text_free(&name);
     text_adds(t, "\n\n");
     add_from(t, model, path);
     add_beside(t, model, "ollama.adapter", "ADAPTER");

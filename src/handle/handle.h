@@ -33,6 +33,7 @@ struct wb_model {
     wb__tensors tensors; /* the tensors by the index that public functions use */
     wb__config_json config_json;
     const char *folder; /* directory of the sidecar files; NULL: none */
+    bool is_folder;     /* the model was opened by the path of its directory */
     const struct wb__named_file
         *named_files;  /* replaces `folder` if not NULL: a list of sidecar files in `store` */
     const char *store; /* directory of the Ollama store; NULL: none */

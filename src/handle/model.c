@@ -12,6 +12,7 @@ static void set_up(wb_model *model, wb__context *context)
     wb__findings_init(&model->findings, &context->allocator);
     model->config_json.allocator = context->allocator;
     model->folder = NULL;
+    model->is_folder = false;
     model->named_files = NULL;
     model->store = NULL;
     context->findings = &model->findings;

@@ -21,7 +21,7 @@ void wb__sink_draw_name(wb_sink *sink)
 /* A file that replaces another one never has wider permissions than the old file. */
 static mode_t mode_of(const wb_sink *sink)
 {
-    return sink->existing ? sink->mode & 0777 : 0666;
+    return sink->existing ? sink->mode : 0666;
 }
 
 /* Opens a file for writing, without a name if the system supports it. Returns 0 or errno. */
@@ -95,7 +95,7 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     if (refused != 0)
         return refused;
     if (sink->existing) {
-        sink->mode = st.st_mode & 07777;
+        sink->mode = st.st_mode & 0777;
         sink->uid = st.st_uid;
         sink->gid = st.st_gid;
     }

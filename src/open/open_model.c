@@ -175,6 +175,7 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
     context->file = "";
     if (may_be_manifest(context, status, path) && !wb__files_own(context, path))
         return try_manifest(model, context, path);
+    model->is_folder = is_folder;
     if (status == WB_OK)
         status =
             is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);

@@ -225,6 +225,15 @@ wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb
 wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__sidecar extra);
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
+/* ---- write_outside.c ---- */
+
+/*
+ * Fails if the output would be written into the directory of the source: a directory, or a file of
+ * the same format, which would become part of the model. Other files may be written there: a GGUF
+ * file next to the safetensors files that it is made from does not change the model.
+ */
+wb_status wb__writer_check_outside(wb__context *context, const wb_writer *writer);
+
 /* ---- writer_sidecars.c ---- */
 
 /* Adds the sidecar file `name` of the model. Fails with WB_ERROR_NOT_FOUND if there is none, and

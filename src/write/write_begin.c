@@ -230,6 +230,8 @@ wb_status wb__writer_check(wb__context *context, wb_writer *writer)
         status = wb__replaced_follow(context, writer);
     if (status == WB_OK && writer->folder != NULL)
         status = wb__replaced_check(context, writer);
+    if (status == WB_OK)
+        status = wb__writer_check_outside(context, writer);
     if (status == WB_OK && writer->is_store)
         status = check_store(context, writer);
     else if (status == WB_OK)
@@ -247,6 +249,8 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
         status = wb__replaced_follow(context, writer);
     if (status == WB_OK && writer->folder != NULL)
         status = wb__replaced_check(context, writer);
+    if (status == WB_OK)
+        status = wb__writer_check_outside(context, writer);
     if (status == WB_OK && writer->is_store)
         status = wb__store_begin(context, writer);
     if (status == WB_OK)

@@ -70,6 +70,9 @@
 
 /* ---- write_begin.c ---- */
 
+#define WB__MSG_WRITE_INSIDE_SOURCE                                                                \
+    "the output is inside the folder of the model, and would become part of it: choose another "   \
+    "output path"
 #define WB__MSG_WRITE_OUTPUT_IS_INPUT "the output is an input file: choose another output path"
 #define WB__MSG_WRITE_SET_EXISTS                                                                   \
     "the file exists, and a set of files cannot be replaced atomically: remove the old files "     \
