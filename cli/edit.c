@@ -97,8 +97,20 @@ void edit_answer_json(const char *path, const wb_edited *edited)
     json_number(&json, "header_bytes", edited->header_bytes);
     json_number(&json, "inserted", edited->inserted);
     json_number(&json, "bytes", edited->bytes);
+    json_number(&json, "links", edited->links);
     wb_json_end(&json, '}');
     out_json_end(&json);
+}
+
+void edit_warn_links(const char *path, const wb_edited *edited)
+{
+    unsigned long long n = edited->links;
+    if (n == 0 || edited->way == WB_EDIT_NOTHING)
+        return;
+    if (edited->way == WB_EDIT_NEW_FILE)
+        (void)report_path(0, path, MSG_LINKS_KEPT, n);
+    else
+        (void)report_path(0, path, MSG_LINKS_CHANGED, n);
 }
 
 /* Prints what the command would do without --dry-run. */
@@ -150,6 +162,7 @@ static int run(const arguments *args, const char *path, const wb_edit *edits, si
         return status == WB_ERROR_NOT_FOUND && error.name[0] != '\0' ? EXIT_USAGE
                                                                      : exit_code_of(status);
     }
+    edit_warn_links(path, &edited);
     if (args->given[OPTION_JSON])
         edit_answer_json(path, &edited);
     else if (args->given[OPTION_DRY_RUN])

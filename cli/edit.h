@@ -59,6 +59,10 @@ int edit_read_config(const char *path, text *to);
 /* Prints the result of an edit as a JSON object (--json). */
 void edit_answer_json(const char *path, const wb_edited *edited);
 
+/* Warns if the file has other hard links, which an edit keeps from following the file, or changes,
+ * too. */
+void edit_warn_links(const char *path, const wb_edited *edited);
+
 /* Applies the edits of the command line to config.json in a directory. Returns the exit code. */
 int edit_config(const arguments *args, const char *folder);
 

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "edit.h"
 #include "exit.h"
@@ -306,14 +307,24 @@ static int write_config(const char *path, const text *config)
     return out_commit(file, 0);
 }
 
+/* Returns the number of other hard links of the file. */
+static uint64_t other_links(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_nlink > 1 ? (uint64_t)st.st_nlink - 1 : 0;
+}
+
 /* Writes the edited text and reports the result. */
 static int finish(const arguments *args, const char *path, const text *was, const text *config)
 {
     bool same = was->len == config->len && memcmp(was->ptr, config->ptr, was->len) == 0;
     const wb_edited edited = {.size = sizeof edited,
                               .way = same ? WB_EDIT_NOTHING : WB_EDIT_NEW_FILE,
-                              .bytes = config->len};
+                              .bytes = config->len,
+                              .links = other_links(path)};
     int code = same || args->given[OPTION_DRY_RUN] ? 0 : write_config(path, config);
+    if (code == 0)
+        edit_warn_links(path, &edited);
     if (code == 0 && args->given[OPTION_JSON])
         edit_answer_json(path, &edited);
     else if (code == 0 && args->given[OPTION_DRY_RUN])

@@ -93,6 +93,9 @@
 
 #define MSG_OPTION_NEEDS_PAIR "--%s takes two words separated by '='"
 #define MSG_ALIGNMENT_MISSING "--alignment is missing"
+#define MSG_LINKS_KEPT                                                                             \
+    "warning: other hard links of the file (%llu) keep its contents from before the edit"
+#define MSG_LINKS_CHANGED "warning: the edit also changes the other hard links of the file (%llu)"
 
 /* edit_config.c */
 

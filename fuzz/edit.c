@@ -171,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static step s;
     char path[600];
     fuzz_tape tape = {data, size, 0};
+    fuzz_state_home();
     bool is_gguf = fuzz_choose(&tape, 2) == 0;
     uint32_t how = fuzz_choose(&tape, 256);
     if (!draw_file(&tape, &w, is_gguf))

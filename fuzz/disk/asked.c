@@ -20,6 +20,7 @@ static int describe(const disk_node *node, struct stat *st)
     *st = (struct stat){.st_dev = DEVICE,
                         .st_ino = (ino_t)node->number,
                         .st_mode = node->mode | (node->is_folder ? S_IFDIR : S_IFREG),
+                        .st_uid = geteuid(),
                         .st_nlink = node->links + (node->is_folder ? 1 : 0),
                         .st_size = (off_t)node->size,
                         .st_blksize = 4096,

@@ -57,6 +57,28 @@ const char *fuzz_scratch(void)
     return root;
 }
 
+static void remove_state(void)
+{
+    char path[512];
+    path_of("state/weighbridge/journal-key", path, sizeof path);
+    (void)remove(path);
+    path_of("state/weighbridge", path, sizeof path);
+    (void)remove(path);
+    path_of("state", path, sizeof path);
+    (void)remove(path);
+}
+
+void fuzz_state_home(void)
+{
+    char path[512];
+    static bool is_set;
+    if (is_set)
+        return;
+    path_of("state", path, sizeof path);
+    CHECK(setenv("XDG_STATE_HOME", path, 1) == 0 && atexit(remove_state) == 0);
+    is_set = true;
+}
+
 static entry *entry_of(const char *name)
 {
     for (size_t i = 0; i < count; i++) {

@@ -10,6 +10,9 @@
 /* Returns the path of the scratch directory. The first call creates the directory. */
 const char *fuzz_scratch(void);
 
+/* Makes the library keep the secret of its journals in the scratch directory. */
+void fuzz_state_home(void);
+
 /* Creates a directory in the scratch directory. */
 void fuzz_scratch_folder(const char *name);
 

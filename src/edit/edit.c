@@ -358,6 +358,13 @@ static bool is_blob(const char *path)
            (before == n || path[before - n - 1] == '/');
 }
 
+/* Returns the number of other names of the file. */
+static uint64_t other_links(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_nlink > 1 ? (uint64_t)st.st_nlink - 1 : 0;
+}
+
 static wb_status carry_out(wb__edit_job *job)
 {
     bool same, done = false, dry = (job->options->flags & WB_EDIT_DRY_RUN) != 0;
@@ -372,6 +379,7 @@ static wb_status carry_out(wb__edit_job *job)
     if (is_blob(job->path))
         return fail_store(job, WB__MSG_EDIT_STORE_BLOB);
     edited->header_bytes = layout->header.n;
+    edited->links = other_links(job->path);
     bool in_place =
         job->data_stays && ((job->options->flags & WB_EDIT_IN_PLACE) ||
                             (layout->bytes - layout->header.n > SMALL && !shares_data(job->path)));
@@ -432,6 +440,8 @@ static wb_status edit(wb__edit_job *job, const wb_edit *edits, uint64_t count)
         status = add_tensors(job, edits, count);
     if (status == WB_OK)
         status = wb__writer_plan(job->context, job->writer, job->path);
+    if (status == WB_OK)
+        status = wb__edit_set_plan(job);
     if (status != WB_OK)
         return status;
     job->data_stays = job->data_stays && job->options->alignment == 0 && data_lies_still(job);
@@ -446,7 +456,8 @@ wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *e
     /* Path without symbolic links, because the journal is stored in the directory of the file
      * itself. */
     char resolved[PATH_MAX];
-    wb__edit_job job = {.context = context, .path = path, .options = options, .data_stays = true};
+    wb__edit_job job = {
+        .context = context, .path = path, .options = options, .data_stays = true, .set.lock = -1};
     bool undone, dry = (options->flags & WB_EDIT_DRY_RUN) != 0;
     int lock = -1;
     if (realpath(path, resolved) != NULL)
@@ -459,6 +470,7 @@ wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *e
         status = wb__edit_undo(context, path, &undone);
     if (status == WB_OK)
         status = edit(&job, edits, count);
+    wb__edit_set_free(&job.set);
     if (job.writer != NULL)
         wb__writer_delete(job.writer);
     if (job.model != NULL)

@@ -11,6 +11,9 @@
 #define WB__MSG_EDIT_KEY_EXISTS "the file already contains this key"
 #define WB__MSG_EDIT_NO_TENSOR "the file does not contain this tensor"
 #define WB__MSG_EDIT_TENSOR_EXISTS "the file already contains a tensor with this name"
+#define WB__MSG_EDIT_OTHER_SHARD                                                                   \
+    "another file of the model already contains a tensor with this name"
+#define WB__MSG_EDIT_INDEX_LISTS "the index already lists a tensor with this name in another file"
 #define WB__MSG_EDIT_STORE_BLOB                                                                    \
     "the file is a blob of an Ollama store and cannot be edited, because its name is the digest "  \
     "of its bytes"
@@ -22,6 +25,9 @@
 /* ---- edit_in_place.c ---- */
 
 #define WB__MSG_EDIT_UNDO "restoring the file after an interrupted edit failed (errno %d)"
+#define WB__MSG_EDIT_JOURNAL_KEY "cannot read the secret with which this user signs journals"
+#define WB__MSG_EDIT_JOURNAL_UNKNOWN                                                               \
+    "the journal of an interrupted edit was not written by this user, or is damaged"
 #define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \
     "the journal of an interrupted edit does not match the file, because the file was replaced "   \
     "after the edit"
@@ -44,6 +50,7 @@
 
 /* ---- edit_rewrite.c ---- */
 
+#define WB__MSG_EDIT_INDEX_LEFT "the file has changed, but its index could not be replaced"
 #define WB__MSG_EDIT_NEW_FILE "cannot write the file"
 
 #endif

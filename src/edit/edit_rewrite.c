@@ -3,6 +3,9 @@
  * section is copied as one range. If the offset of this range also keeps its remainder modulo the
  * block size and the file system supports reflinks, both files share the data blocks.
  */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
 #include "edit/edit.h"
 #include "edit/edit_messages.h"
 
@@ -36,6 +39,49 @@ static wb_status copy_tensors(wb__edit_job *job, const wb_sink *sink)
     return status;
 }
 
+/* Gives the new index its name, and removes the journal. Precondition: the new file has its name. */
+static wb_status publish_index(wb__edit_job *job, const wb__edit_journal *journal)
+{
+    wb__context *context = job->context;
+    if (wb__index_publish(job) != WB_OK) {
+        context->file = job->path;
+        return wb__fail(context, WB_ERROR_IO, WB__FINDING_EDIT_HALF, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_EDIT_INDEX_LEFT);
+    }
+    if (journal->at != NULL)
+        return wb__edit_end_journal(context, job->path, journal->at);
+    int os_error = wb__directory_sync_of(&context->allocator, job->path);
+    context->file = job->path;
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_EDIT_SYNC_FOLDER);
+}
+
+/* Gives the new file and the new index their names. Without a journal, a crash between the two
+ * leaves the old index, which `wb verify` reports. */
+static wb_status publish_both(wb__edit_job *job, wb_sink *sink)
+{
+    wb__context *context = job->context;
+    wb__edit_journal journal = {.at = NULL};
+    wb_status status = wb__index_prepare(job);
+    if (status == WB_OK)
+        status = wb__edit_begin_journal(job, false, &journal);
+    if (status != WB_OK)
+        return status;
+    status = wb__sink_publish(context, sink);
+    if (status == WB_OK) {
+        status = publish_index(job, &journal);
+    } else if (wb__sink_is_published(sink)) {
+        /* Only the sync failed. The file has changed, so the index follows. */
+        const wb_error error = *context->error;
+        status = publish_index(job, &journal);
+        *context->error = status == WB_OK ? error : *context->error;
+        status = context->error->status;
+    } else if (journal.at != NULL) {
+        (void)unlink(journal.at);
+    }
+    wb__edit_journal_free(context, &journal);
+    return status;
+}
+
 wb_status wb__edit_new_file(wb__edit_job *job)
 {
     const wb__out_file *layout = &wb__edit_output(job)->layout;
@@ -56,7 +102,8 @@ wb_status wb__edit_new_file(wb__edit_job *job)
     if (status == WB_OK)
         status = wb__sink_finish(job->context, sink, layout->bytes);
     if (status == WB_OK)
-        status = wb__sink_publish(job->context, sink);
+        status =
+            job->set.changes_index ? publish_both(job, sink) : wb__sink_publish(job->context, sink);
     wb__sink_discard(sink);
     return status;
 }

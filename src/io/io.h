@@ -158,8 +158,8 @@ wb_status wb__directory_list(wb__context *context, const char *path,
  * is its length plus 1. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);
 
-/* Magic number of the edit journal; edit/edit_in_place.c defines the rest of the format. */
-#define WB__JOURNAL_MAGIC "WBEDIT02"
+/* Magic number of the edit journal; edit/journal.h has the rest of the format. */
+#define WB__JOURNAL_MAGIC "WBEDIT03"
 
 /*
  * Returns the path of the edit journal of a file: "FOLDER/.NAME.wb-journal". Symbolic links are

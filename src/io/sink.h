@@ -94,6 +94,9 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
+/* Returns true if the file has its final name, also if wb__sink_publish failed later. */
+bool wb__sink_is_published(const wb_sink *sink);
+
 /*
  * Gives a finished file the name `path`, which must be on the same file system. Links a resumable
  * file, which then also keeps its partial name until it is discarded. Renames any other file, and a

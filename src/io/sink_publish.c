@@ -144,6 +144,11 @@ wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
     return sink->failure == 0 ? WB_OK : wb__sink_fail(context, sink, sink->failure, no_place);
 }
 
+bool wb__sink_is_published(const wb_sink *sink)
+{
+    return sink->published;
+}
+
 wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path)
 {
     if (sink->kept && linkat(sink->folder, sink->temporary, AT_FDCWD, path, 0) == 0)

@@ -1,16 +1,16 @@
 # An interrupted edit: verify and doctor report it, and wb edit restores the file.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
-import fcntl, json, os, struct, subprocess, zoo
+import fcntl, json, os, shutil, struct, subprocess, zoo
 
 def wb(*args, code=0):
     p = subprocess.run(["wb", *args], capture_output=True, text=True)
     assert p.returncode == code, (args, p)
     return p.stdout
 
-def siphash(data):
-    """SipHash-1-3 under the key of journals."""
+def siphash(data, key):
+    """SipHash-1-3."""
     mask = (1 << 64) - 1
-    k0, k1 = 0x7765696768627269, 0x6467652e65646974
+    k0, k1 = struct.unpack("<QQ", key)
     v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
     def turn(x, n):
         return (x << n | x >> (64 - n)) & mask
@@ -35,8 +35,20 @@ whole = open("m.safetensors", "rb").read()
 header = whole[:8 + int.from_bytes(whole[:8], "little")]
 after = whole[:8] + b"{}" + b" " * (len(header) - 10)  # as long as the one before, since no room is made
 C, D = 1, 3
-body = b"WBEDIT02" + struct.pack("<QQQ", len(whole), 0, len(header)) + header + after
-journal = body + struct.pack("<Q", siphash(body))
+def journal_of(key, before, length, old, new, in_place=1, index=b"", old_index=b"", new_index=b""):
+    body = b"WBEDIT03" + struct.pack("<8Q", in_place, before, length, len(old), len(new), len(index), len(old_index),
+                                     len(new_index)) + old + new + index + old_index + new_index
+    return body + struct.pack("<Q", siphash(body, key))
+
+# The secret of the user is made by the first edit in place, and only the user can read it.
+key_file = os.environ["XDG_STATE_HOME"] + "/weighbridge/journal-key"
+assert not os.path.exists(key_file)
+shutil.copy("m.safetensors", "first.safetensors")
+wb("edit", "first.safetensors", "--set", "a=b", "--in-place")
+key = open(key_file, "rb").read()
+assert len(key) == 16 and os.stat(key_file).st_mode & 0o777 == 0o600
+assert os.stat(os.path.dirname(key_file)).st_mode & 0o777 == 0o700
+journal = journal_of(key, len(whole), len(whole), header, after)
 
 # Only half of the header is written: the file is refused because of its journal, not because of an invalid header.
 torn = after[:20] + whole[20:]
@@ -85,6 +97,40 @@ for left in torn, whole:
     wb("edit", "m.safetensors")
     assert not os.path.exists(".m.safetensors.wb-journal")
     assert open("m.safetensors", "rb").read()[-1] == data[-1]
+
+# A journal that came with the model: its author does not know the secret. It is refused and changes nothing, and so
+# is every journal if the secret is missing, is that of another user, or is readable by others.
+open("m.safetensors", "wb").write(whole)
+evil = header.replace(b'"a"', b'"z"')
+open("index", "w").write("x")
+forged = [journal_of(bytes(16), len(whole), len(whole), evil, header),
+          journal_of(struct.pack("<QQ", 0x7765696768627269, 0x6467652e65646974), len(whole), len(whole), evil, header),
+          journal_of(bytes(16), len(whole), len(whole), header, evil, 0, b"index", b"x", b"y"),
+          journal[:-8] + bytes(8), journal[:-1], journal + b"\0", b"WBEDIT02" + journal[8:], b"WBEDIT03"]
+def refuses(text):
+    open(".m.safetensors.wb-journal", "wb").write(text)
+    p = subprocess.run(["wb", "edit", "m.safetensors", "--set", "x=y"], capture_output=True, text=True)
+    assert p.returncode == 5 and "was not written by this user" in p.stderr and ".wb-journal" in p.stderr, p
+    assert open("m.safetensors", "rb").read() == whole and open("index").read() == "x"
+    assert open(".m.safetensors.wb-journal", "rb").read() == text
+for text in forged:
+    refuses(text)
+for change in (lambda: os.rename(key_file, "kept"), lambda: open(key_file, "wb").write(b"x" * 16),
+               lambda: (os.remove(key_file), os.symlink(os.path.abspath("kept"), key_file)),
+               lambda: (os.remove(key_file), shutil.copy("kept", key_file), os.chmod(key_file, 0o640))):
+    change()
+    refuses(journal)
+os.chmod(key_file, 0o600)
+# A path that would leave the folder is refused, even with the right checksum.
+for name in b"../index", b"/index", b"a\0b", b"n" * 256:
+    refuses(journal_of(key, len(whole), len(whole), evil, header, 0, name, b"x", b"y"))
+# Without a secret there is no edit in place.
+os.remove(".m.safetensors.wb-journal")
+for home in "", "relative", "/proc/none":
+    env = dict(os.environ, XDG_STATE_HOME=home, HOME=home)
+    p = subprocess.run(["wb", "edit", "m.safetensors", "--set", "x=y", "--in-place", "--json"], capture_output=True, env=env)
+    assert json.loads(p.stdout)["way"] == "new file", p
+    open("m.safetensors", "wb").write(whole)
 
 # Only one process can edit a file at a time.
 open("m.safetensors", "wb").write(whole)

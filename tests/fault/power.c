@@ -366,6 +366,7 @@ static bool is_sound(const scene *s, const played *p, bool must_be_new)
     look("out", &seen);
     undo(&seen, "m.gguf");
     undo(&seen, "m.safetensors");
+    undo(&seen, "set-00002-of-00003.safetensors");
     look("out", &seen);
     set_modes(&seen);
     tree now = p->now, old = p->old, rest = seen;

@@ -153,6 +153,9 @@ static wb_status write_sink(wb_error *error)
 
 /* ---- edits ---- */
 
+#define SHARD "set-00002-of-00003.safetensors"
+#define SHARDS_INDEX "set.safetensors.index.json"
+
 static char longer[6001];
 
 static wb_status edit(const char *path, const wb_edit *edits, uint64_t count, uint32_t flags,
@@ -205,6 +208,28 @@ static wb_status edit_safetensors_drop(wb_error *error)
     const wb_edit one = {
         .size = sizeof one, .kind = WB_EDIT_DROP, .name = "b.weight", .name_len = 8};
     return edit("out/m.safetensors", &one, 1, WB_EDIT_IN_PLACE, error);
+}
+
+/* Renames a tensor of a shard: the shard and the index change together. */
+static wb_status edit_shard(uint32_t flags, wb_error *error)
+{
+    const wb_edit one = {.size = sizeof one,
+                         .kind = WB_EDIT_RENAME,
+                         .name = "b.weight",
+                         .name_len = 8,
+                         .to = "renamed",
+                         .to_len = 7};
+    return edit("out/" SHARD, &one, 1, flags, error);
+}
+
+static wb_status edit_shard_header(wb_error *error)
+{
+    return edit_shard(WB_EDIT_IN_PLACE, error);
+}
+
+static wb_status edit_shard_new(wb_error *error)
+{
+    return edit_shard(0, error);
 }
 
 static wb_status recover(wb_error *error)
@@ -486,6 +511,14 @@ static void old_store(void)
     put("out/store/manifests/registry.ollama.ai/library/m/latest", "{\"old\":1}", 9);
 }
 
+static void same_shards(void)
+{
+    copy("in/set-00001-of-00003.safetensors", "out/set-00001-of-00003.safetensors");
+    copy("in/" SHARD, "out/" SHARD);
+    copy("in/set-00003-of-00003.safetensors", "out/set-00003-of-00003.safetensors");
+    copy("in/" SHARDS_INDEX, "out/" SHARDS_INDEX);
+}
+
 /* Creates the journal and the half-written header of a killed edit, as saved by break_edit. */
 static void half_edit(void)
 {
@@ -518,6 +551,8 @@ const scene scenes[] = {
      false, false},
     {"edit of safetensors, dropped", same_safetensors, edit_safetensors_drop, NULL, false, true,
      false},
+    {"edit of a shard, header", same_shards, edit_shard_header, NULL, false, true, false},
+    {"edit of a shard, new file", same_shards, edit_shard_new, NULL, false, true, false},
     {"undoing an edit", half_edit, recover, NULL, false, false, false},
     {"converting to GGUF", old_gguf, convert_gguf, NULL, false, false, false},
     {"converting to MLX", old_folder, convert_mlx, NULL, false, false, false},
@@ -595,14 +630,21 @@ void scenes_begin(void)
     memset(longer, 'x', sizeof longer - 1);
     empty_folder("in");
     empty_folder("out");
+    empty_folder("state");
+    if (setenv("XDG_STATE_HOME", at("state"), 1) != 0)
+        broken("setting", "XDG_STATE_HOME");
     put("in/beside.txt", "beside", 6);
     const recipe st = {.format = "safetensors", .path = "in/m.safetensors"};
     const recipe gguf = {.format = "gguf", .path = "in/m.gguf"};
     put("in/old.safetensors", "\x08\0\0\0\0\0\0\0{}      ", 16);
     need(write_model(&st, &error), "in/m.safetensors", &error);
     need(write_model(&gguf, &error), "in/m.gguf", &error);
+    const recipe set_of_shards = {
+        .format = "safetensors", .path = "in/set.safetensors", .max_file_tensors = 1};
+    need(write_model(&set_of_shards, &error), "in/" SHARDS_INDEX, &error);
     copy("in/m.gguf", "in/old.gguf");
-    need(set("in/old.gguf", "old", 0, &error), "in/old.gguf", &error);
+    /* The first edit in place also makes the secret of the journals. */
+    need(set("in/old.gguf", "old", WB_EDIT_IN_PLACE, &error), "in/old.gguf", &error);
     need(convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", 0, &error), "out/store",
          &error);
     if (rename(at("out/store"), at("in/store")) != 0)

@@ -137,8 +137,14 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
     *is_new = same(seen, &k->now);
     if (*is_new || same(seen, &k->old))
         return true;
-    if (has(seen, ".m.gguf.wb-journal") || has(seen, ".m.safetensors.wb-journal")) {
-        const char *path = has(seen, ".m.gguf.wb-journal") ? "out/m.gguf" : "out/m.safetensors";
+    static const char *const edited[] = {"m.gguf", "m.safetensors",
+                                         "set-00002-of-00003.safetensors"};
+    for (size_t i = 0; i < sizeof edited / sizeof *edited; i++) {
+        char journal[64], path[64];
+        (void)snprintf(journal, sizeof journal, ".%s.wb-journal", edited[i]);
+        (void)snprintf(path, sizeof path, "out/%s", edited[i]);
+        if (!has(seen, journal))
+            continue;
         wb_error error;
         layer_call struck = layer.struck;
         layer_reset();

@@ -122,6 +122,7 @@ int main(void)
         cmocka_unit_test(fails_where_the_disk_does),
     };
     folder = scratch_make();
+    assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_remove(folder);
     return failed;
