@@ -42,6 +42,11 @@ typedef enum wb_access {
  * not mapped, the bytes must not be changed.
  */
 #define WB_OPEN_COPY_ON_WRITE 4u
+/*
+ * Do not join stored tensors: packed values, scales and biases of a quantized weight are tensors by
+ * themselves, as in the library of the format. Their values are not decoded together.
+ */
+#define WB_OPEN_STORED 8u
 
 typedef struct wb_open_options {
     size_t size;                   /* sizeof(wb_open_options) */

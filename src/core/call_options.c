@@ -40,11 +40,13 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *caller, 
         return WB__FAIL_SIZE(context, wb_open_options, caller);
     if (options->access > WB_ACCESS_SNAPSHOT)
         return wb__fail_argument(context, "wb_open_options.access is not a WB_ACCESS_* value");
-    const uint32_t known = WB_OPEN_COMPATIBLE | WB_OPEN_FOLLOW_LINKS | WB_OPEN_COPY_ON_WRITE;
+    const uint32_t known =
+        WB_OPEN_COMPATIBLE | WB_OPEN_FOLLOW_LINKS | WB_OPEN_COPY_ON_WRITE | WB_OPEN_STORED;
     if (options->flags & ~known)
         return wb__fail_argument(context, "wb_open_options.flags contains unknown flags");
     context->compatible = (options->flags & WB_OPEN_COMPATIBLE) != 0;
     context->follow_links = (options->flags & WB_OPEN_FOLLOW_LINKS) != 0;
+    context->stored = (options->flags & WB_OPEN_STORED) != 0;
     context->copy_on_write = (options->flags & WB_OPEN_COPY_ON_WRITE) != 0;
     if (options->allocator != NULL) {
         if (options->allocator->alloc == NULL || options->allocator->free == NULL)

@@ -305,7 +305,7 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
                    .file_of = file_of,
                    .ctx = ctx};
     tensors->count = tensors->stored_count = table->count;
-    if (!wb__companions_possible(table, false) || table->count > UINT32_MAX / 2)
+    if (context->stored || !wb__companions_possible(table, false) || table->count > UINT32_MAX / 2)
         return WB_OK;
     wb_status status = take_groups(&join);
     if (status == WB_OK && join.unsorted)

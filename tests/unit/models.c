@@ -125,8 +125,41 @@ static void copied(void **state)
         run(WB_ACCESS_SNAPSHOT);
 }
 
+/* With WB_OPEN_STORED, scales and biases are tensors like others. */
+static void not_joined(void **state)
+{
+    (void)state;
+    const char *path = TEST_DATA "/models/qwen3-4bit-3shards";
+    wb_open_options options = {.size = sizeof options, .flags = WB_OPEN_STORED};
+    wb_model *joined, *stored;
+    uint64_t files = 0, index;
+    assert_int_equal(wb_open(path, NULL, &joined, NULL), WB_OK);
+    assert_int_equal(wb_open(path, &options, &stored, NULL), WB_OK);
+    for (uint64_t i = 0; i < wb_file_count(stored); i++) {
+        wb_file file = WB_FILE_INIT;
+        assert_int_equal(wb_file_at(stored, i, &file, NULL), WB_OK);
+        files += file.tensors;
+    }
+    assert_int_equal(wb_tensor_count(stored), files);
+    assert_true(wb_tensor_count(joined) < files);
+    const char *name = "model.layers.0.mlp.down_proj.scales";
+    assert_int_equal(wb_tensor_find(stored, name, SIZE_MAX, &index), WB_OK);
+    assert_true(index < files);
+    for (uint64_t i = 0; i < files; i++) {
+        wb_encoding encoding = WB_ENCODING_INIT;
+        const void *bytes;
+        assert_int_equal(wb_tensor_encoding(stored, i, &encoding, NULL), WB_OK);
+        assert_int_equal(encoding.parts, 1);
+        assert_string_equal(encoding.type, "plain");
+        assert_int_equal(wb_tensor_data(stored, i, &bytes, NULL), WB_OK);
+    }
+    wb_close(joined);
+    wb_close(stored);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mapped), cmocka_unit_test(copied)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mapped), cmocka_unit_test(copied),
+                                       cmocka_unit_test(not_joined)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ._convert import Conversion, Converted, Fidelity, convert, plan
     from ._edit import Edited, StoreEntry, edit, list_store, recover
     from ._metadata import Metadata, MetadataEntry
+    from ._patch import patch, unpatch
     from ._provider import Buffer, Provider, Section, load
     from ._types import Config, DType, Encoding, File, Finding, Findings, Origin, Severity
     from ._values import Value
@@ -47,11 +48,19 @@ _LAZY = {
     "recover": "_edit", "Value": "_values", "Writer": "_writer", "save": "_writer",
     "dequantize": "_codec", "dequantize_mlx": "_codec", "quantize": "_codec",
     "quantize_mlx": "_codec",
+    "patch": "_patch", "unpatch": "_patch",
     "Buffer": "_provider", "Provider": "_provider", "Section": "_provider", "load": "_provider",
 }
 
-__all__ = ["Array", "Error", "Model", "Tensor", "dtypes", "errors", "get_threads",
-           "library_version", "open", "set_threads", *_LAZY]
+__all__ = [
+    "Array", "Buffer", "Config", "Conversion", "Converted", "DType", "Diff", "Distance", "Edited",
+    "Encoding", "Error", "Fidelity", "File", "Finding", "Findings", "Hashes", "Metadata",
+    "MetadataDiff", "MetadataEntry", "Model", "Origin", "Provider", "Section", "Severity",
+    "StoreEntry", "Tensor", "TensorDiff", "TensorHash", "Value", "Writer", "convert",
+    "dequantize", "dequantize_mlx", "diff", "dtypes", "edit", "errors", "get_threads", "hash",
+    "library_version", "list_store", "load", "open", "patch", "plan", "quantize", "quantize_mlx",
+    "recover", "save", "set_threads", "unpatch", "verify",
+]
 
 
 def dtypes() -> dict[str, DType]:

@@ -86,12 +86,11 @@ def quantize_mlx(values: Any, mode: str = "affine", *, bits: int = 0, group_size
         bits, group_size = bits or 4, group_size or 64
     parts = _core.mlx_quantize(_MODES[mode], bits, group_size, int(nearest_scale),
                                number_of(dtype), array.view(numpy.uint8), rows, columns)
-    weight, scales, biases = (from_array(part).reshape(*array.shape[:-1], -1) if part.nbytes
-                              else None for part in parts)
-    weight = weight.view(numpy.uint32)
+    rows_of = [from_array(part).reshape(*array.shape[:-1], -1) for part in parts if part.nbytes]
+    weight = rows_of[0].view(numpy.uint32)
     if mode != "affine":
-        return weight, scales
-    return weight, scales.view(array.dtype), biases.view(array.dtype)
+        return weight, rows_of[1]
+    return weight, rows_of[1].view(array.dtype), rows_of[2].view(array.dtype)
 
 
 def dequantize_mlx(weight: Any, scales: Any, biases: Any = None, mode: str = "affine", *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Literal
 
@@ -61,6 +61,10 @@ class Converted:
     overflowed: int
 
 
+def _converted(*fields: Any) -> Converted:
+    return replace(Converted(*fields), fidelity=Fidelity(fields[7]))
+
+
 class Conversion:
     """A planned conversion. :func:`plan` makes it."""
 
@@ -70,7 +74,7 @@ class Conversion:
     @property
     def tensors(self) -> list[Converted]:
         """The tensors of the result; errors are known after :meth:`run`."""
-        return [Converted(*row[:7], Fidelity(row[7]), *row[8:]) for row in self._inner.rows()]
+        return [_converted(*row) for row in self._inner.rows()]
 
     @property
     def findings(self) -> Findings:
@@ -137,7 +141,7 @@ def plan(
     if to not in _TARGETS:
         raise ValueError(f"to is one of {', '.join(_TARGETS)}, not {to!r}")
     model = source if isinstance(source, Model) else open(source, access="read")
-    pairs = tuple(rules.items() if isinstance(rules, Mapping) else rules)
+    pairs: Any = tuple(rules.items() if isinstance(rules, Mapping) else rules)
     adapters = tuple(one if isinstance(one, tuple) else (one, 1.0) for one in loras)
     flags = (_STRICT * strict | _FORCE * force | _RESUME * resume |
              _FEB2026 * (generation == "feb2026"))

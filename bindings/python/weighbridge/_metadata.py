@@ -34,6 +34,11 @@ class MetadataEntry:
     file: int | None
 
 
+def _entry(row: Any) -> MetadataEntry:
+    key, kind, element, bits, count, file = row
+    return MetadataEntry(key, _KINDS[kind], _KINDS[element], bits, count, file)
+
+
 class Metadata(Mapping[str, Any]):
     """Key-value pairs. Values are str, int, float, bool, and lists of them.
 
@@ -62,8 +67,7 @@ class Metadata(Mapping[str, Any]):
         """Describe all entries without reading their values."""
         index = 0
         while (row := self._model.meta_at(index)) is not None:
-            key, kind, element, bits, count, file = row
-            yield MetadataEntry(key, _KINDS[kind], _KINDS[element], bits, count, file)
+            yield _entry(row)
             index += 1
 
     def entry(self, key: str) -> MetadataEntry:
@@ -71,8 +75,7 @@ class Metadata(Mapping[str, Any]):
         index = self._model.meta_find(key)
         if index is None:
             raise KeyError(key)
-        key, kind, element, bits, count, file = self._model.meta_at(index)
-        return MetadataEntry(key, _KINDS[kind], _KINDS[element], bits, count, file)
+        return _entry(self._model.meta_at(index))
 
     def array(self, key: str) -> Array:
         """Return an array of numbers or booleans as an :class:`Array`, without a list."""

@@ -20,8 +20,10 @@ _ACCESS = {"map": 0, "read": 1, "snapshot": 2}
 _COMPATIBLE, _FOLLOW_LINKS, _COPY_ON_WRITE = 1, 2, 4
 
 
-class _Names(KeysView):
+class _Names(KeysView[str]):
     """The names of a model, each made when it is asked for."""
+
+    _mapping: Mapping[str, Any]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mapping)
@@ -71,7 +73,8 @@ class Model(_core.Model, Mapping[str, Tensor]):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self)
 
     # ---- what the model says about itself ----
 
@@ -185,9 +188,10 @@ def open(  # noqa: A001 - the name is the one that people expect
     """
     if access not in _ACCESS or names not in ("native", "canonical"):
         raise ValueError("access is 'map', 'read' or 'snapshot'; names is 'native' or 'canonical'")
-    options = {"access": _ACCESS[access], "store": store, "limits": limits,
-               "flags": (_COMPATIBLE * compatible | _FOLLOW_LINKS * follow_links |
-                         _COPY_ON_WRITE * writable)}
+    options: dict[str, Any] = {
+        "access": _ACCESS[access], "store": store, "limits": limits,
+        "flags": (_COMPATIBLE * compatible | _FOLLOW_LINKS * follow_links |
+                  _COPY_ON_WRITE * writable)}
     again = None
     if isinstance(source, int):
         options.update(fd=source, label=f"descriptor {source}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -39,10 +39,11 @@ def from_array(array: Array) -> numpy.ndarray:
     dtype = dtype_of(array.dtype)
     if array.nbytes == 0:
         return numpy.empty(array.shape, dtype)
-    return numpy.frombuffer(array.raw(), dtype).reshape(array.shape)
+    raw: Any = array.raw()  # of a type with the buffer protocol
+    return numpy.frombuffer(raw, dtype).reshape(array.shape)
 
 
-def array_protocol(array: Array, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+def array_protocol(array: Array, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
     """Answer numpy.asarray: the method __array__ of Array."""
     result = from_array(array)
     wanted = result.dtype if dtype is None else numpy.dtype(dtype)

@@ -8,12 +8,10 @@ from ._dtypes import is_plain, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Buffer  # type: ignore[attr-defined]
     from typing import Any
 
-    import numpy
+    import numpy as np
 
-    from ._model import Model
     from ._types import Encoding, File
 
 
@@ -27,8 +25,6 @@ class Tensor(_core.Tensor):
     """
 
     __slots__ = ("__weakref__",)
-
-    model: Model
 
     # ---- descriptions ----
 
@@ -83,7 +79,7 @@ class Tensor(_core.Tensor):
         """
         return self.map(True) or self.read(None, -1, None).raw()
 
-    def numpy(self, dtype: object = None, *, copy: bool | None = None) -> numpy.ndarray:
+    def numpy(self, dtype: object = None, *, copy: bool | None = None) -> np.ndarray:
         """Return the values as a numpy array of the tensor's shape.
 
         Args:
@@ -103,10 +99,10 @@ class Tensor(_core.Tensor):
             raise ValueError("the values are not available without a copy")
         return from_array(view or self.read(None, wanted, None))
 
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
         return self.numpy(dtype, copy=copy)
 
-    def decode(self, dtype: object = "F32", *, out: Buffer | None = None) -> Any:
+    def decode(self, dtype: object = "F32", *, out: Any = None) -> Any:
         """Return the values, converted to `dtype`, in new memory.
 
         Args:
@@ -121,7 +117,7 @@ class Tensor(_core.Tensor):
         result = self.read(None, number_of(dtype), out)
         return result if out is not None else _to_numpy(result)
 
-    def select(self, key: Any, dtype: object = None, *, out: Buffer | None = None) -> Any:
+    def select(self, key: Any, dtype: object = None, *, out: Any = None) -> Any:
         """Return selected values, and read only those: ``tensor[key]`` with a dtype.
 
         Args:

@@ -122,8 +122,8 @@ class Writer:
 def as_bytes(value: Any) -> tuple[str, tuple[int, ...], Any]:
     """Return dtype, shape and contiguous little-endian bytes of an array of any library."""
     if isinstance(value, (Tensor, _core.Array)):
-        array = value.array() if isinstance(value, Tensor) else value
-        return array.dtype, array.shape, array.raw()
+        stored = value.array() if isinstance(value, Tensor) else value
+        return stored.dtype, stored.shape, stored.raw()
     if type(value).__module__.partition(".")[0] == "torch":
         from ._torch import to_bytes
 
