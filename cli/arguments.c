@@ -7,28 +7,87 @@
 #include "messages.h"
 #include "options.h"
 #include "report.h"
+#include "suggest.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 /* ---- suggestions for misspelled options and commands ---- */
 
-static bool is_near(const char *typed, size_t len, const char *name, size_t *best)
+typedef struct synonym {
+    const char *typed;
+    const char *meant;
+} synonym;
+
+/* Names of commands in other programs, and what does the same here. */
+static const synonym command_synonyms[] = {
+    {"quantize", "convert IN OUT --quant TYPE"},
+    {"quantise", "convert IN OUT --quant TYPE"},
+    {"quant", "convert IN OUT --quant TYPE"},
+    {"split", "convert IN OUT --max-file-size SIZE"},
+    {"merge", "convert IN OUT"},
+    {"dump", "inspect PATH"},
+    {"info", "inspect PATH"},
+    {"ls", "list"},
+    {"show", "inspect PATH"},
+    {"stat", "inspect PATH"},
+    {"view", "inspect PATH"},
+    {"check", "verify PATH"},
+    {"validate", "verify PATH"},
+    {"extract", "export PATH TENSOR"},
+    {"checksum", "hash PATH"},
+    {"sha256", "hash PATH"},
+    {"compare", "diff A B"},
+    {"bench", "load PATH"},
+    {"benchmark", "load PATH"},
+    {"metadata", "inspect PATH --metadata"},
+    {"rename", "edit PATH --rename OLD=NEW"},
+    {"set", "edit PATH --set KEY=VALUE"},
+};
+
+/* Names of options in other programs. */
+static const synonym option_synonyms[] = {
+    {"dtype", "quant"},     {"format", "to"},          {"outfile", "output"}, {"outtype", "quant"},
+    {"overwrite", "force"}, {"quantization", "quant"}, {"quantize", "quant"}, {"threads", "jobs"},
+};
+
+static const char *synonym_of(const synonym *list, size_t count, const char *typed, size_t len)
 {
-    size_t n = strlen(name);
-    bool is_start = len >= 2 && len < n && memcmp(typed, name, len) == 0;
-    size_t distance = is_start ? 1 : edit_distance(typed, len, name, n, 2);
-    if (distance >= *best || distance >= n)
-        return false;
-    *best = distance;
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i].typed) == len && memcmp(list[i].typed, typed, len) == 0)
+            return list[i].meant;
+    }
+    return NULL;
 }
 
-static int fail_option(const char *typed, size_t len, const char *dashes)
+static command_id command_named(const char *name)
 {
-    const char *meant = NULL;
-    size_t best = 3;
+    int id = 0;
+    while (id < COMMAND_COUNT && strcmp(command_table[id].name, name) != 0)
+        id++;
+    return (command_id)id;
+}
+
+/* Returns the option that the user meant, of those that the command has. */
+static const char *meant_option(const char *typed, size_t len, command_id command)
+{
+    suggestion s = suggest(typed, len);
+    const char *other = synonym_of(option_synonyms, COUNT(option_synonyms), typed, len);
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (option_table[i].help != NULL && is_near(typed, len, option_table[i].name, &best))
-            meant = option_table[i].name;
+        const char *name = option_table[i].name;
+        if (option_table[i].help == NULL ||
+            (command != COMMAND_COUNT && !option_is_in((option_id)i, command)))
+            continue;
+        if (other != NULL && strcmp(name, other) == 0)
+            return name;
+        suggest_consider(&s, name, strlen(name));
     }
+    return s.best;
+}
+
+static int fail_option(const arguments *args, const char *typed, size_t len, const char *dashes)
+{
+    command_id command = args->count > 0 ? command_named(args->operands[0]) : COMMAND_COUNT;
+    const char *meant = dashes[1] == '-' ? meant_option(typed, len, command) : NULL;
     text shown = {0};
     text_add_shown(&shown, typed, len);
     int code = meant == NULL
@@ -38,18 +97,21 @@ static int fail_option(const char *typed, size_t len, const char *dashes)
     return code;
 }
 
-static int fail_command(const char *typed)
+int fail_command(const char *typed)
 {
-    const char *meant = NULL;
-    size_t best = 3;
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (is_near(typed, strlen(typed), command_table[i].name, &best))
-            meant = command_table[i].name;
-    }
+    suggestion s = suggest(typed, strlen(typed));
+    const char *other = synonym_of(command_synonyms, COUNT(command_synonyms), typed, strlen(typed));
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        suggest_consider(&s, command_table[i].name, strlen(command_table[i].name));
     text shown = {0};
     text_add_shown(&shown, typed, strlen(typed));
-    int code = meant == NULL ? report_usage(MSG_COMMAND_UNKNOWN, shown.ptr)
-                             : report_usage(MSG_COMMAND_UNKNOWN_SUGGESTION, shown.ptr, meant);
+    int code;
+    if (other != NULL)
+        code = report_usage(MSG_COMMAND_SYNONYM, shown.ptr, other);
+    else if (s.best != NULL)
+        code = report_usage(MSG_COMMAND_UNKNOWN_SUGGESTION, shown.ptr, s.best);
+    else
+        code = report_usage(MSG_COMMAND_UNKNOWN, shown.ptr);
     text_free(&shown);
     return code;
 }
@@ -132,7 +194,7 @@ static int take_long(scan *s, const char *typed)
         if (strlen(name) == len && memcmp(name, typed, len) == 0)
             return take_value(s, (option_id)i, attached);
     }
-    return fail_option(typed, len, "--");
+    return fail_option(s->args, typed, len, "--");
 }
 
 /* Parses a word of short options. Options without a value may be combined in one word (-ab). If an
@@ -146,7 +208,7 @@ static int take_letters(scan *s, const char *typed)
                (option_table[id].letter == 0 || option_table[id].letter != *typed))
             id++;
         if (id == OPTION_COUNT)
-            return fail_option(typed, strlen(typed), "-");
+            return fail_option(s->args, typed, strlen(typed), "-");
         typed++;
         bool has_rest = option_table[id].argument != NULL && *typed != '\0';
         int code = take_value(s, (option_id)id, has_rest ? typed : NULL);
@@ -189,6 +251,10 @@ static int check_value(option_id id, const char *value)
         if (strlen(value) == len && memcmp(word, value, len) == 0)
             return 0;
     }
+    word = suggest_word(value, option_table[id].values, &len);
+    if (word != NULL)
+        return report_usage(MSG_OPTION_VALUE_MEANT, option_table[id].name, option_table[id].values,
+                            (int)len, word);
     return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
@@ -251,12 +317,9 @@ int arguments_parse(arguments *args, int argc, char **argv)
     if (code != 0 || is_plain)
         return code != 0 ? code : check_options(args);
     if (args->count > 0) {
-        int id = 0;
-        while (id < COMMAND_COUNT && strcmp(command_table[id].name, args->operands[0]) != 0)
-            id++;
-        if (id == COMMAND_COUNT)
+        args->command = command_named(args->operands[0]);
+        if (args->command == COMMAND_COUNT)
             return fail_command(args->operands[0]);
-        args->command = (command_id)id;
         args->operands++;
         args->count--;
     }

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "paths.h"
 #include "report.h"
+#include "suggest.h"
 
 /* ---- the type ---- */
 
@@ -80,7 +81,9 @@ static int find_type(codec_job *job)
     if (!type->is_mlx && type->dtype < 0) {
         text shown = {0};
         text_add_shown(&shown, typed, strlen(typed));
-        int code = report_usage(MSG_TYPE_UNKNOWN, shown.ptr);
+        const char *meant = suggest_dtype(typed);
+        int code = meant == NULL ? report_usage(MSG_TYPE_UNKNOWN, shown.ptr)
+                                 : report_usage(MSG_TYPE_MEANT, shown.ptr, meant);
         text_free(&shown);
         return code;
     }

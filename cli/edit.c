@@ -12,6 +12,7 @@
 #include "options.h"
 #include "paths.h"
 #include "report.h"
+#include "suggest.h"
 #include "terminal.h"
 
 typedef struct edit_job {
@@ -51,8 +52,26 @@ static bool was_made(const edit_job *job, const text *name)
     return false;
 }
 
+/* Refuses or ignores the deletion of a key that does not exist. */
+static int add_missing(edit_job *job, const char *key)
+{
+    if (job->args->given[OPTION_IGNORE_MISSING])
+        return 0;
+    text line = {0};
+    text_adds(&line, "no metadata has the key \"");
+    text_add_shown(&line, key, strlen(key));
+    text_adds(&line, "\"");
+    text_add_key_meant(&line, job->model, key, strlen(key));
+    int code = report_path(EXIT_USAGE, job->path, MSG_KEY_MISSING, line.ptr);
+    text_free(&line);
+    return code;
+}
+
 static int add_edit(edit_job *job, option_id option, const char *word)
 {
+    const edit_state before = {job->model, job->edits, job->count};
+    if (option == OPTION_DELETE && !edit_key_exists(&before, word, strlen(word)))
+        return add_missing(job, word);
     size_t i = job->count++;
     wb_edit *edit = &job->edits[i];
     text *name = &job->names[i];
@@ -80,7 +99,6 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     }
     edit->kind = WB_EDIT_SET;
     edit->value = &job->values[i].value;
-    const edit_state before = {job->model, job->edits, i};
     return option == OPTION_SET ? edit_read_value(&before, name->ptr, behind, &job->values[i])
                                 : edit_read_file_value(&before, name->ptr, behind, &job->values[i]);
 }
@@ -150,7 +168,7 @@ static bool is_short(const wb_edit *edits, size_t count, const wb_edit_options *
 }
 
 static int run(const arguments *args, const char *path, const wb_edit *edits, size_t count,
-               const wb_edit_options *options)
+               const text *changes, const wb_edit_options *options)
 {
     wb_error error;
     wb_edited edited = WB_EDITED_INIT;
@@ -165,7 +183,9 @@ static int run(const arguments *args, const char *path, const wb_edit *edits, si
     edit_warn_links(path, &edited);
     if (args->given[OPTION_JSON])
         edit_answer_json(path, &edited);
-    else if (args->given[OPTION_DRY_RUN])
+    else if (edited.way != WB_EDIT_NOTHING)
+        edit_print_changes(path, changes);
+    if (args->given[OPTION_DRY_RUN] && !args->given[OPTION_JSON])
         answer_dry(path, &edited);
     return EXIT_CLEAN;
 }
@@ -198,7 +218,16 @@ static int edit_file(edit_job *job)
     }
     for (size_t i = 0; i < args->edit_count && code == 0; i++)
         code = add_edit(job, args->edits[i].option, args->edits[i].value);
-    return code != 0 ? code : run(args, job->path, job->edits, job->count, &options);
+    /* The old values can point into the file, so they are formatted before the file changes. */
+    text changes = {0};
+    for (size_t i = 0; i < job->count && code == 0; i++) {
+        const edit_state before = {job->model, job->edits, i};
+        text_add_edit(&changes, &before, &job->edits[i]);
+    }
+    if (code == 0)
+        code = run(args, job->path, job->edits, job->count, &changes, &options);
+    text_free(&changes);
+    return code;
 }
 
 int command_edit(const arguments *args)
@@ -233,5 +262,5 @@ int command_realign(const arguments *args)
     if (typed == NULL)
         return report_usage(MSG_ALIGNMENT_MISSING);
     int code = convert_size_of(OPTION_ALIGNMENT, typed, &options.alignment);
-    return code != 0 ? code : run(args, args->operands[0], NULL, 0, &options);
+    return code != 0 ? code : run(args, args->operands[0], NULL, 0, &(text){0}, &options);
 }

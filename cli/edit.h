@@ -56,6 +56,15 @@ int edit_read_text(const char *path, text *to);
 /* Same as edit_read_text, but accepts only regular files. A FIFO named config.json would block. */
 int edit_read_config(const char *path, text *to);
 
+/* Returns true if the file has this metadata key after the preceding edits. */
+bool edit_key_exists(const edit_state *before, const char *key, size_t len);
+
+/* Adds a line that describes an edit, such as "KEY: OLD -> NEW". */
+void text_add_edit(text *t, const edit_state *before, const wb_edit *edit);
+
+/* Prints the changes of a file, one per line; nothing if there are none. */
+void edit_print_changes(const char *path, const text *changes);
+
 /* Prints the result of an edit as a JSON object (--json). */
 void edit_answer_json(const char *path, const wb_edited *edited);
 

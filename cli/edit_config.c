@@ -254,7 +254,38 @@ static int rename_member(text *config, const member *m, const char *key, const c
     return code;
 }
 
-static int apply(text *config, option_id option, const char *word)
+#define SHOWN_BYTES 60 /* longer values are truncated in the report of changes */
+
+/* Adds JSON text of a value, on one line. */
+static void add_json(text *t, const char *json, size_t n)
+{
+    size_t shown = n < SHOWN_BYTES ? n : SHOWN_BYTES;
+    while (shown < n && shown > 0 && ((unsigned char)json[shown] & 0xC0) == 0x80)
+        shown--; /* truncate at a UTF-8 character boundary */
+    text_add_shown(t, json, shown);
+    if (shown < n)
+        text_adds(t, "...");
+}
+
+/* Adds a line that describes the change of a member, before it is made. `to` is the new value or
+ * name.
+ */
+static void add_change(text *t, const text *config, const member *m, option_id option,
+                       const char *key, const char *to, size_t n)
+{
+    text_adds(t, "  ");
+    text_add_shown(t, key, strlen(key));
+    text_adds(t, option == OPTION_RENAME ? ": renamed to " : m->found ? ": " : ": new key, ");
+    if (option != OPTION_RENAME && m->found) {
+        add_json(t, config->ptr + m->value, m->end - m->value);
+        text_adds(t, " -> ");
+    }
+    add_json(t, to, n);
+    text_adds(t, "\n");
+}
+
+static int apply(const arguments *args, text *config, text *changes, option_id option,
+                 const char *word)
 {
     member m = {0};
     text key = {0}, value = {0};
@@ -286,10 +317,15 @@ static int apply(text *config, option_id option, const char *word)
             code = take_string(&value, key.ptr, behind, strlen(behind));
     }
     if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
+        add_change(changes, config, &m, option, key.ptr, value.ptr, value.len);
         set(config, &m, &value);
     } else if (code == 0 && option == OPTION_DELETE && m.found) {
+        add_change(changes, config, &m, option, key.ptr, "removed", strlen("removed"));
         delete (config, &m, false);
+    } else if (code == 0 && option == OPTION_DELETE && !args->given[OPTION_IGNORE_MISSING]) {
+        code = fail_key(key.ptr, "does not exist; --ignore-missing accepts this");
     } else if (code == 0 && option == OPTION_RENAME) {
+        add_change(changes, config, &m, option, key.ptr, behind, strlen(behind));
         code = rename_member(config, &m, key.ptr, behind);
     }
     text_free(&key);
@@ -315,7 +351,8 @@ static uint64_t other_links(const char *path)
 }
 
 /* Writes the edited text and reports the result. */
-static int finish(const arguments *args, const char *path, const text *was, const text *config)
+static int finish(const arguments *args, const char *path, const text *was, const text *config,
+                  const text *changes)
 {
     bool same = was->len == config->len && memcmp(was->ptr, config->ptr, was->len) == 0;
     const wb_edited edited = {.size = sizeof edited,
@@ -327,8 +364,8 @@ static int finish(const arguments *args, const char *path, const text *was, cons
         edit_warn_links(path, &edited);
     if (code == 0 && args->given[OPTION_JSON])
         edit_answer_json(path, &edited);
-    else if (code == 0 && args->given[OPTION_DRY_RUN])
-        out_content(out_stdout(), config->ptr, config->len);
+    else if (code == 0)
+        edit_print_changes(path, changes);
     return code;
 }
 
@@ -349,7 +386,7 @@ static bool is_outside(const char *folder, const char *path)
 
 int edit_config(const arguments *args, const char *folder)
 {
-    text path = {0}, was = {0}, config = {0};
+    text path = {0}, was = {0}, config = {0}, changes = {0};
     wb_error error;
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
@@ -365,9 +402,10 @@ int edit_config(const arguments *args, const char *folder)
     }
     text_add(&config, was.ptr, code == 0 ? was.len : 0);
     for (size_t i = 0; i < args->edit_count && code == 0; i++)
-        code = apply(&config, args->edits[i].option, args->edits[i].value);
+        code = apply(args, &config, &changes, args->edits[i].option, args->edits[i].value);
     if (code == 0)
-        code = finish(args, path.ptr, &was, &config);
+        code = finish(args, path.ptr, &was, &config, &changes);
+    text_free(&changes);
     text_free(&path);
     text_free(&was);
     text_free(&config);

@@ -15,6 +15,7 @@
 #include "part.h"
 #include "paths.h"
 #include "report.h"
+#include "suggest.h"
 
 /* ---- tensor selection ---- */
 
@@ -37,30 +38,12 @@ static bool find_by_number(const wb_model *model, const char *typed, uint64_t *i
 
 static int fail_tensor(const export_plan *plan, const char *typed)
 {
-    uint64_t count = wb_tensor_count(plan->model);
-    size_t len = strlen(typed);
-    size_t best = len / 3 + 1;
-    wb_tensor nearest = WB_TENSOR_INIT;
-    for (uint64_t i = 0; i < count; i++) {
-        wb_tensor tensor = WB_TENSOR_INIT;
-        if (wb_tensor_at(plan->model, i, &tensor, NULL) != WB_OK)
-            continue;
-        size_t distance = edit_distance(typed, len, tensor.name, tensor.name_len, best - 1);
-        if (distance < best) {
-            best = distance;
-            nearest = tensor;
-        }
-    }
     text line = {0};
     text_add_shown(&line, plan->path, strlen(plan->path));
     text_adds(&line, ": no tensor has the name \"");
-    text_add_shown(&line, typed, len);
+    text_add_shown(&line, typed, strlen(typed));
     text_adds(&line, "\"");
-    if (nearest.name != NULL) {
-        text_adds(&line, "; did you mean \"");
-        text_add_shown(&line, nearest.name, nearest.name_len);
-        text_adds(&line, "\"?");
-    }
+    text_add_tensor_meant(&line, plan->model, typed, strlen(typed));
     report_line("%.900s\n    'wb inspect' lists the tensors.", line.ptr);
     text_free(&line);
     return EXIT_USAGE;
@@ -140,7 +123,10 @@ static int fail_dtype(const char *asked)
 {
     text shown = {0};
     text_add_shown(&shown, asked, strlen(asked));
-    int code = report_usage(MSG_EXPORT_DTYPE_UNKNOWN, shown.ptr);
+    const char *meant = suggest_dtype(asked);
+    int code = meant == NULL
+                   ? report_usage(MSG_EXPORT_DTYPE_UNKNOWN, shown.ptr)
+                   : report_usage(MSG_EXPORT_DTYPE_UNKNOWN "; did you mean %s?", shown.ptr, meant);
     text_free(&shown);
     return code;
 }

@@ -15,6 +15,7 @@
 #include "part.h"
 #include "paths.h"
 #include "report.h"
+#include "suggest.h"
 #include "terminal.h"
 #include "threads.h"
 #include "upload.h"
@@ -252,6 +253,23 @@ static wb_device device_of_nothing(get_plan *plan)
 
 /* ---- command ---- */
 
+/* Reports the tensor that the first unknown name means. */
+static void tell_meant(const get_plan *plan)
+{
+    uint64_t index;
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *name = plan->names[i];
+        text meant = {0};
+        if (wb_tensor_find(plan->model, name, SIZE_MAX, &index) == WB_OK)
+            continue;
+        text_add_tensor_meant(&meant, plan->model, name, strlen(name));
+        if (meant.len > 0)
+            report_note("%.900s", meant.ptr + 2); /* without "; " */
+        text_free(&meant);
+        return;
+    }
+}
+
 static int get_from(get_plan *plan)
 {
     wb_error error;
@@ -265,6 +283,8 @@ static int get_from(get_plan *plan)
         status = get(plan, provider, &buffer, &error);
     if (status != WB_OK) {
         report_error(plan->path, &error);
+        if (status == WB_ERROR_NOT_FOUND)
+            tell_meant(plan);
         wb_provider_destroy(provider);
         /* An unknown tensor name or an invalid axis is a usage error. */
         return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE

@@ -146,9 +146,5 @@ int command_help(const arguments *args)
             return EXIT_CLEAN;
         }
     }
-    text shown = {0};
-    text_add_shown(&shown, args->operands[0], strlen(args->operands[0]));
-    int code = report_usage(MSG_COMMAND_UNKNOWN, shown.ptr);
-    text_free(&shown);
-    return code;
+    return fail_command(args->operands[0]);
 }

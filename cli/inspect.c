@@ -108,6 +108,7 @@ static void add_up(inspection *in)
         }
         add_to(&sum->kinds[row], &tensor, i == tied);
         add_to(&sum->all, &tensor, i == tied);
+        sum->weight_bytes += i == tied ? 0 : tensor.bytes;
     }
 }
 
@@ -160,6 +161,8 @@ static int present(inspection *in, bool is_json)
         if (in->sections & (SECTION_TEMPLATE | SECTION_MODELFILE))
             code = print_texts(in);
     }
+    if (in->filter != NULL && in->totals.all.tensors == 0)
+        code = worse(code, EXIT_FINDINGS);
     return worse(code, wb_findings_verdict(wb_model_findings(in->model)));
 }
 

@@ -17,7 +17,8 @@ typedef struct kind_total {
 
 typedef struct totals {
     kind_total all;
-    kind_total *kinds; /* in order of first occurrence */
+    uint64_t weight_bytes; /* bytes without the second copy of tied embeddings */
+    kind_total *kinds;     /* in order of first occurrence */
     size_t count;
 } totals;
 
@@ -62,6 +63,14 @@ const char *inspection_canonical(const inspection *in, uint64_t index, size_t *l
 
 /* Adds the dtype or the quantization type, such as "BF16", "affine4:64" or "mxfp4". */
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);
+
+/* Adds the name of the quantization, such as "Q4_K_M": the file type that a GGUF file states, or the
+ * type with the largest share of the bytes. Adds nothing if there are no tensors.
+ */
+void text_add_quantization(text *t, const inspection *in);
+
+/* Returns the number of bits per weight; NaN if there are no weights. */
+double inspection_bits(const inspection *in);
 
 void inspect_as_text(const inspection *in);
 void inspect_as_json(const inspection *in);

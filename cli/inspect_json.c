@@ -185,11 +185,18 @@ static bool sum_dtype(const totals *sum, size_t first, kind_total *total)
     return true;
 }
 
-static void json_totals(wb_json *json, const totals *sum)
+static void json_totals(wb_json *json, const inspection *in)
 {
+    const totals *sum = &in->totals;
+    text t = {0};
+    text_add_quantization(&t, in);
     wb_json_key(json, "totals", SIZE_MAX);
     wb_json_begin(json, '{');
     json_total(json, &sum->all);
+    json_optional(json, "quantization", t.ptr == NULL ? "" : t.ptr);
+    wb_json_key(json, "bits_per_weight", SIZE_MAX);
+    wb_json_double(json, inspection_bits(in));
+    text_free(&t);
     wb_json_key(json, "by_dtype", SIZE_MAX);
     wb_json_begin(json, '{');
     for (size_t i = 0; i < sum->count; i++) {
@@ -240,7 +247,7 @@ void inspect_as_json(const inspection *in)
     if (in->sections & SECTION_TOKENS)
         json_tokens(&json, in);
     json_texts(&json, in);
-    json_totals(&json, &in->totals);
+    json_totals(&json, in);
     json_findings(&json, wb_model_findings(in->model));
     wb_json_end(&json, '}');
     out_json_end(&json);

@@ -80,6 +80,10 @@ static void print_head(out *o, const inspection *in)
     text_clear(&t);
     add_rounded(&t, in->totals.all.parameters);
     print_count(o, "parameters", in->totals.all.parameters, t.ptr == NULL ? "" : t.ptr);
+    text_clear(&t);
+    text_add_quantization(&t, in);
+    if (in->totals.all.parameters > 0)
+        out_printf(o, "  %-12s%s, %.2f bits/weight\n", "weights", t.ptr, inspection_bits(in));
     text_free(&t);
 }
 

@@ -8,6 +8,7 @@
 #include "metadata.h"
 #include "modelfile.h"
 #include "report.h"
+#include "suggest.h"
 #include "table.h"
 #include "values.h"
 
@@ -146,6 +147,7 @@ static int print_value(const inspection *in)
         text_adds(&t, ": no metadata has the key \"");
         text_add_shown(&t, in->key, strlen(in->key));
         text_adds(&t, "\"");
+        text_add_key_meant(&t, in->model, in->key, strlen(in->key));
         int code = fail(in, t.ptr, EXIT_USAGE);
         text_free(&t);
         return code;

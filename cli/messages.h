@@ -8,15 +8,17 @@
 
 #define MSG_COMMAND_UNKNOWN "there is no command '%.200s'"
 #define MSG_COMMAND_UNKNOWN_SUGGESTION "there is no command '%.200s'; did you mean '%s'?"
+#define MSG_COMMAND_SYNONYM "there is no command '%.200s'; use 'wb %s'"
 #define MSG_OPTION_UNKNOWN "there is no option %s%.200s"
 #define MSG_OPTION_UNKNOWN_SUGGESTION "there is no option %s%.200s; did you mean --%s?"
 #define MSG_OPTION_TAKES_NO_VALUE "--%s takes no value"
 #define MSG_OPTION_NEEDS_VALUE "--%s needs a value: --%s %s"
 #define MSG_OPTION_VALUE_INVALID "--%s must be one of %s"
-#define MSG_COMMAND_MISSING "a command is missing"
+#define MSG_OPTION_VALUE_MEANT "--%s must be one of %s; did you mean %.*s?"
+#define MSG_COMMAND_MISSING "Missing command. Usage: wb COMMAND PATH..."
 #define MSG_COMMAND_HAS_NO_OPTION "'wb %s' has no option --%s"
-#define MSG_OPERAND_MISSING "an operand is missing; usage: wb %s %s"
-#define MSG_OPERAND_UNEXPECTED "unexpected operand '%.200s'; usage: wb %s %s"
+#define MSG_OPERAND_MISSING "Missing argument. Usage: wb %s %s"
+#define MSG_OPERAND_UNEXPECTED "Unexpected argument '%.200s'. Usage: wb %s %s"
 
 /* check.c */
 
@@ -26,6 +28,7 @@
 
 #define MSG_TYPE_UNKNOWN "there is no type '%.200s'; 'wb codec list' lists all types"
 #define MSG_COLS_INVALID "--cols must be the number of values in a row"
+#define MSG_TYPE_MEANT "there is no type '%.200s'; did you mean %s? 'wb codec list' lists all types"
 #define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
 #define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row of %llu bytes, in binary32"
 #define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no other operands"
@@ -91,6 +94,7 @@
 
 /* edit.c */
 
+#define MSG_KEY_MISSING "%.900s\n    --ignore-missing accepts keys that do not exist."
 #define MSG_OPTION_NEEDS_PAIR "--%s takes two words separated by '='"
 #define MSG_ALIGNMENT_MISSING "--alignment is missing"
 #define MSG_LINKS_KEPT                                                                             \
@@ -164,6 +168,8 @@
 /* recast.c */
 
 #define MSG_RULE_INVALID "--rule needs a regular expression and a type, such as 'attn_v=Q6_K'"
+#define MSG_QUANT_UNKNOWN "unknown quantization \"%.64s\"; 'wb help convert' names them"
+#define MSG_QUANT_MEANT "unknown quantization \"%.64s\"; did you mean %s?"
 #define MSG_STREAM_NEEDS_COPY                                                                      \
     "a conversion cannot write to standard output, a pipe or a device: name a file or a folder"
 #define MSG_MLX_NEEDS_FOLDER "an MLX model is a folder: name a folder as the output"

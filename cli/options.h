@@ -84,6 +84,9 @@ int arguments_parse(arguments *args, int argc, char **argv);
 /* Frees the memory allocated by arguments_parse, also after a failure. */
 void arguments_free(arguments *args);
 
+/* Reports that there is no such command. Returns the exit code. */
+int fail_command(const char *typed);
+
 bool option_is_in(option_id option, command_id command);
 
 /* Sets the open options from the command line. `limits` must live as long as `options`. Returns 0

@@ -9,6 +9,7 @@
 #include "messages.h"
 #include "paths.h"
 #include "report.h"
+#include "suggest.h"
 #include "terminal.h"
 #include "threads.h"
 
@@ -84,6 +85,17 @@ static int refuse_layout(const convert_job *job)
     return 0;
 }
 
+static int fail_quant(const char *path, const char *typed)
+{
+    const char *meant = suggest_quant(typed);
+    text shown = {0};
+    text_add_shown(&shown, typed, strlen(typed));
+    int code = meant == NULL ? report_path(EXIT_USAGE, path, MSG_QUANT_UNKNOWN, shown.ptr)
+                             : report_path(EXIT_USAGE, path, MSG_QUANT_MEANT, shown.ptr, meant);
+    text_free(&shown);
+    return code;
+}
+
 static int take_order(const convert_job *job, recast_order *order)
 {
     const arguments *args = job->args;
@@ -102,6 +114,8 @@ static int take_order(const convert_job *job, recast_order *order)
     };
     if (job->out_is_stdout || job->out_is_stream)
         return report_usage(MSG_STREAM_NEEDS_COPY);
+    if (order->policy.quant != NULL && !wb_quant_is_known(order->policy.quant))
+        return fail_quant(job->in, order->policy.quant);
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
         return report_usage(MSG_MLX_NEEDS_FOLDER);
     take_loras(args, order);

@@ -230,7 +230,7 @@ _wb() {
         ;;
     edit)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --follow-links --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --ignore-missing --rename --drop --in-place --dry-run --follow-links --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     realign)

@@ -152,6 +152,31 @@ WB_API const char *wb_sidecar_name(size_t i);
 /* Returns 1 for a padding tensor of WB_WRITE_ALIGN_TENSORS ("__padding__.N", dtype U8), else 0. */
 WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 
+/*
+ * Looks up the tensor that a name of another format denotes: for example, the index of
+ * "blk.0.attn_q.weight" for "model.layers.0.self_attn.q_proj.weight". The family of the model must
+ * know the name. NOT_FOUND if there is no such tensor. The first call computes all canonical names,
+ * and can fail with MEMORY.
+ */
+WB_API wb_status wb_tensor_meant(const wb_model *model, const char *name, size_t name_len,
+                                 uint64_t *index) WB_MUST_CHECK;
+
+/*
+ * Returns the name of quantization i that wb_convert_policy.quant accepts, in its usual spelling,
+ * or NULL if i is past the last one. Names with parameters are listed with common parameters
+ * ("affine4:64").
+ */
+WB_API const char *wb_quant_name(size_t i);
+
+/* Returns 1 if wb_convert_policy.quant accepts this name, else 0. */
+WB_API int wb_quant_is_known(const char *name);
+
+/*
+ * Returns the name of a file type of llama.cpp by its number in general.file_type, or NULL if the
+ * number is unknown. Static.
+ */
+WB_API const char *wb_file_type_name(uint64_t number);
+
 /* --------------------------------------------------------------------------------------------- */
 /* Write-back */
 /* --------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "core/call_options.h"
 #include "handle/handle_messages.h"
 #include "handle/semantics.h"
+#include "weighbridge/experimental.h"
 #include "weighbridge/tensor.h"
 
 #include <stdatomic.h>
@@ -67,6 +68,28 @@ int wb_tensor_has(const wb_model *model, const char *name, size_t name_len)
 {
     uint64_t index;
     return wb_tensor_find(model, name, name_len, &index) == WB_OK;
+}
+
+wb_status wb_tensor_meant(const wb_model *model, const char *name, size_t name_len, uint64_t *index)
+{
+    wb_error spare;
+    const wb__semantics *semantics;
+    wb__matched matched;
+    char buffer[WB__STEM_MAX * 2];
+    wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+    *index = 0;
+    wb_status status = wb__semantics_of(model, &context, &semantics);
+    if (status != WB_OK)
+        return status;
+    if (!wb__rule_match(&semantics->names.rules, wb__str_from(name, name_len), &matched) ||
+        matched.rule->canonical == NULL)
+        return WB_ERROR_NOT_FOUND;
+    wb__str canonical = {buffer, wb__canonical_write(&matched, buffer, sizeof buffer)};
+    uint64_t found = wb__semantics_find(model, semantics, canonical);
+    if (found == UINT64_MAX)
+        return WB_ERROR_NOT_FOUND;
+    *index = found;
+    return WB_OK;
 }
 
 /* ---- canonical names ---- */

@@ -137,7 +137,7 @@ long_list = dict(VALUES)
 long_list["t.list"] = array(8, None, *(f"token {i}" for i in range(5000)))
 check(["--set-file", "t.list=list.json"], long_list, way="insert")
 less = {k: v for k, v in VALUES.items() if k not in ("t.list", "general.name")}
-check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there"], less, way="header")
+check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there", "--ignore-missing"], less, way="header")
 check(["--rename", "t.f32=t.other"], {("t.other" if k == "t.f32" else k): v for k, v in VALUES.items()})
 check(["--rename", "a.weight=new.weight"], VALUES, [TENSORS[0], ("new.weight", *TENSORS[1][1:]), TENSORS[2]])
 # Edits are applied in their order.
@@ -272,7 +272,7 @@ for was, edits, now in (
         ('{"x":{"y":1},"x.y":2}', ["--delete", "x.y"], '{"x":{"y":1}}'),
         ('{"x":0,"\\u0078":{"\\ud83d\\ude00":1}}', ["--set", "x.😀=2"], '{"x":0,"\\u0078":{"\\ud83d\\ude00":2}}'),
         ("{}", ["--set", 'a"b=1', "--set", 'a"b=2', "--set", "c\\d=3"], '{"a\\"b": 2,"c\\\\d": 3}'),
-        ('{"a\\"b":1}', ["--delete", 'a"b'], "{}"), ('{"a":1}', ["--delete", "\\u0061"], '{"a":1}')):
+        ('{"a\\"b":1}', ["--delete", 'a"b'], "{}"), ('{"a":1}', ["--delete", "\\u0061", "--ignore-missing"], '{"a":1}')):
     open("hf/config.json", "w").write(was)
     wb("edit", "hf", *edits)
     assert open("hf/config.json").read() == now, (was, edits, open("hf/config.json").read())

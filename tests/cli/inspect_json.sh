@@ -74,8 +74,10 @@ P
 python3 - <<'P'
 import fnmatch, json, subprocess
 def names(*args):
-    out = subprocess.run(["wb", "inspect", "--json", *args, "one.safetensors"], capture_output=True, check=True)
-    return [t["name"] for t in json.loads(out.stdout)["tensors"]]
+    out = subprocess.run(["wb", "inspect", "--json", *args, "one.safetensors"], capture_output=True)
+    found = [t["name"] for t in json.loads(out.stdout)["tensors"]]
+    assert out.returncode == (0 if found else 1), (args, out)
+    return found
 every = names()
 for pattern in ("*", "", "w*", "?", "??", "*e*", "*e*e*", "[a-f]*", "[!a-f]*", "[]u]", "four", "*t", "*[", "[uz", "*a*r",
                 "s*t*", "**e", "w?[d]e", "[w-]*", "*z*"):

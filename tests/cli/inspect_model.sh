@@ -2,10 +2,10 @@
 model=$DATA/twins/qwen3moe
 wb inspect "$model" --config
 wb inspect "$model" --layers --names canonical
-wb inspect "$model.gguf" --layers | tail -n +7
+wb inspect "$model.gguf" --layers | tail -n +8
 wb inspect "$model" --filter 'layers.0.attention*' --names canonical --no-metadata
 wb inspect "$model.gguf" --filter 'blk.1.attn_[kq]*' --names both --no-metadata
-wb inspect "$DATA/twins/gemma3" --tokens | head -12
+wb inspect "$DATA/twins/gemma3" --tokens | head -13
 wb inspect "$model" --metadata qwen3moe.expert_count
 wb inspect --metadata tokenizer.ggml.eos_token_id "$model"
 wb inspect --metadata=general.architecture "$model.gguf" "$DATA/twins/llama"

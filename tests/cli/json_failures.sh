@@ -30,7 +30,7 @@ fails(4, "g.gguf", "get g.gguf nothing -o x", "no tensor with this native or can
 fails(4, "g.gguf", "convert g.gguf g.gguf", "the output is an input file: choose another output path")
 fails(4, "m", "convert m x.gguf --quant Q9_9", "unknown quantization")
 fails(4, "g.gguf", "realign g.gguf --alignment 3", "must be a power of two")
-fails(4, None, "convert m", "an operand is missing")
+fails(4, None, "convert m", "Missing argument")
 fails(4, None, "frobnicate", "there is no command")
 P
 python3 check.py
