@@ -129,8 +129,7 @@ static float soft_cap(double value, double cap)
     return (float)(cap > 0 ? cap * tanh(value / cap) : value);
 }
 
-static void rotate(const model *m, const layer_facts *about, float *heads, uint64_t n_heads,
-                   uint64_t position)
+static void rotate(const layer_facts *about, float *heads, uint64_t n_heads, uint64_t position)
 {
     uint64_t pairs = about->rope.pairs;
     for (uint64_t i = 0; i < pairs; i++) {
@@ -161,8 +160,8 @@ static void attention(const model *m, state *s, uint64_t n)
     uint64_t window = about->layer.sliding_window, first = 0;
     if (window != 0 && s->position >= window)
         first = s->position - window + 1;
-    rotate(m, about, q, c->n_heads, s->position);
-    rotate(m, about, k, c->n_kv_heads, s->position);
+    rotate(about, q, c->n_heads, s->position);
+    rotate(about, k, c->n_kv_heads, s->position);
     memcpy(keys + s->position * kv_dim, k, (size_t)kv_dim * sizeof *k);
     memcpy(values + s->position * kv_dim, v, (size_t)kv_dim * sizeof *v);
     memset(s->attended, 0, (size_t)q_dim * sizeof *s->attended);

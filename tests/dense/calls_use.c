@@ -85,7 +85,9 @@ static wb_status query_diff(const wb_diff *diff)
     for (uint64_t i = 0; status == WB_OK && i < wb_diff_meta_count(diff); i++)
         status = wb_diff_meta_at(diff, i, &meta);
     wb_diff_distance(diff, &distance);
-    sum += distance.values + wb_diff_config(diff) + wb_diff_kinds(diff);
+    sum += distance.values + wb_diff_kinds(diff);
+    for (uint32_t field = 0; field < WB_CONFIG_FIELDS; field++)
+        sum += (uint64_t)wb_diff_config(diff, field);
     return status;
 }
 
