@@ -54,6 +54,7 @@
  *   weighbridge/device.h    memory for weights: the process, OpenCL, CUDA, or the caller's device
  *   weighbridge/provider.h  weights in buffers on a device: cached, fused and sliced
  *   weighbridge/slicing.h   tensor-parallel slices
+ *   weighbridge/weights.h   all weights of a layer at once
  *   weighbridge/load.h      reading all weights once
  *   weighbridge/writer.h    writing models
  *   weighbridge/edit.h      editing the header of a file
@@ -81,6 +82,7 @@
 #include "weighbridge/slicing.h"
 #include "weighbridge/tensor.h"
 #include "weighbridge/verify.h"
+#include "weighbridge/weights.h"
 #include "weighbridge/writer.h"
 
 #endif

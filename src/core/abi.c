@@ -14,6 +14,7 @@
 #include "weighbridge/slicing.h"
 #include "weighbridge/tensor.h"
 #include "weighbridge/verify.h"
+#include "weighbridge/weights.h"
 #include "weighbridge/writer.h"
 
 #define ALIGNMENT sizeof(size_t)

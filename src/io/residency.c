@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -122,4 +123,10 @@ bool wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n, ui
         return false;
     *cached = *cached > n / page ? n : *cached * page;
     return true;
+}
+
+void wb__source_read_ahead(const wb__source *source, uint64_t offset, uint64_t n)
+{
+    if (source->fd >= 0 && source->memory == NULL && offset <= INT64_MAX && n <= INT64_MAX)
+        (void)posix_fadvise(source->fd, (off_t)offset, (off_t)n, POSIX_FADV_WILLNEED);
 }

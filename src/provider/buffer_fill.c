@@ -14,7 +14,7 @@
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
 /* Maximum number of stored bytes of a piece of a run. Several threads fill the pieces of a run. */
-#define PIECE_BYTES ((uint64_t)8 << 20)
+#define PIECE_BYTES ((uint64_t)16 << 20)
 
 /* ---- upload ---- */
 
@@ -35,6 +35,7 @@ static wb_status upload(wb__filler *f, const uint8_t *bytes, uint64_t dst, size_
     if (status != WB_OK)
         return wb__fail_device(f->context, status, "take", n);
     f->pending[f->turn] = f->event[f->turn] != NULL;
+    f->piece[f->turn] = f->current;
     f->turn ^= 1;
     return WB_OK;
 }
@@ -58,8 +59,7 @@ static uint8_t *next_ready(wb__filler *f, wb_status *status)
     return f->ready[turn];
 }
 
-/* Waits for both uploads, even after a failure: the device may still read the staging buffers. */
-static wb_status wait_for_all(wb__filler *f, wb_status status)
+wb_status wb__fill_wait(wb__filler *f, wb_status status)
 {
     for (unsigned turn = 0; turn < 2; turn++) {
         wb_error spare, *error = f->context->error;
@@ -433,7 +433,7 @@ wb_status wb__fill_all(wb__filler *f)
         status = wb__fill_piece(f, i, 0, run->elements);
         i += run->interleaved_runs;
     }
-    return wait_for_all(f, status);
+    return wb__fill_wait(f, status);
 }
 
 /* ---- the filler ---- */

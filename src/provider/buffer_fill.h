@@ -36,7 +36,9 @@ typedef struct wb__filler {
     bool staged[2];    /* the staging buffer comes from wb_device.stage */
     void *event[2];
     bool pending[2]; /* event[i] is an upload that may be in progress */
+    size_t piece[2]; /* wb__filler.current when the upload began */
     unsigned turn;   /* index of the staging buffer to use next */
+    size_t current;  /* number of the piece being filled, for wb__fill_ended */
     wb__lost *lost;
 } wb__filler;
 
@@ -59,6 +61,16 @@ uint64_t wb__fill_step(const wb__run *run);
  * that are interleaved with it. Uploads may still be in progress on return.
  */
 wb_status wb__fill_piece(wb__filler *f, size_t index, uint64_t first, uint64_t n);
+
+/* Waits for the uploads in progress, even if `status` is a failure: the device may still read the
+ * staging buffers. Returns `status`, or the status of the first upload that failed. */
+wb_status wb__fill_wait(wb__filler *f, wb_status status);
+
+/* Returns true if no upload of piece `number` is in progress. */
+static inline bool wb__fill_ended(const wb__filler *f, size_t number)
+{
+    return !(f->pending[0] && f->piece[0] == number) && !(f->pending[1] && f->piece[1] == number);
+}
 
 /* Fills the complete selected buffer. On return the device has the bytes. */
 wb_status wb__fill_all(wb__filler *f);

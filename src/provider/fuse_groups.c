@@ -2,9 +2,9 @@
 
 /* Checks that the buffer of several names, fused in this order, can be made. */
 static wb_status try_names(wb__context *context, const wb_model *model,
-                           const wb__target_type *becomes, const wb__str *const *names, size_t n)
+                           const wb__target_type *becomes, const wb__rank *rank,
+                           const wb__str *const *names, size_t n)
 {
-    static const wb__rank whole = {0, 0, 0};
     wb__layout layout = {.bytes = 0};
     wb__operands operands = {
         .allocator = context->allocator, .decodes = becomes->decodes, .becomes = becomes};
@@ -12,7 +12,7 @@ static wb_status try_names(wb__context *context, const wb_model *model,
     for (size_t i = 0; i < n && status == WB_OK; i++)
         status = wb__operands_add(&operands, context, model, *names[i], false);
     if (status == WB_OK)
-        status = wb__layout_make(&layout, context, model, &operands, &whole, becomes);
+        status = wb__layout_make(&layout, context, model, &operands, rank, becomes);
     wb__layout_free(&layout);
     wb__operands_free(&operands);
     return status;
@@ -29,16 +29,16 @@ static size_t last_of(const uint32_t *groups, size_t n, uint32_t group)
 
 /* Sets groups[i], given the groups of the names before it. */
 static wb_status find_group(wb__context *context, const wb_model *model,
-                            const wb__target_type *becomes, const wb__str *names, size_t i,
-                            uint32_t *groups, uint32_t *count)
+                            const wb__target_type *becomes, const wb__rank *rank,
+                            const wb__str *names, size_t i, uint32_t *groups, uint32_t *count)
 {
     const wb__str *pair[2] = {NULL, &names[i]};
     wb_error *error = context->error, ignored;
-    wb_status status = try_names(context, model, becomes, pair + 1, 1);
+    wb_status status = try_names(context, model, becomes, rank, pair + 1, 1);
     for (uint32_t group = 0; group < *count && status == WB_OK; group++) {
         pair[0] = &names[last_of(groups, i, group)];
         context->error = wb__error_reset(NULL, &ignored);
-        wb_status fits = try_names(context, model, becomes, pair, 2);
+        wb_status fits = try_names(context, model, becomes, rank, pair, 2);
         context->error = error;
         if (fits == WB_OK) {
             groups[i] = group;
@@ -53,12 +53,12 @@ static wb_status find_group(wb__context *context, const wb_model *model,
 }
 
 wb_status wb__fuse_groups(wb__context *context, const wb_model *model,
-                          const wb__target_type *becomes, const wb__str *names, size_t n,
-                          uint32_t *groups, uint32_t *count)
+                          const wb__target_type *becomes, const wb__rank *rank,
+                          const wb__str *names, size_t n, uint32_t *groups, uint32_t *count)
 {
     wb_status status = WB_OK;
     *count = 0;
     for (size_t i = 0; i < n && status == WB_OK; i++)
-        status = find_group(context, model, becomes, names, i, groups, count);
+        status = find_group(context, model, becomes, rank, names, i, groups, count);
     return status;
 }

@@ -11,12 +11,12 @@
 #include "provider/buffer_request.h"
 
 /*
- * Sets groups[i] to the number of the group of name i, and *count to the number of groups. A name
+ * Sets groups[i] to the number of the group of name i, or of its slice for a rank, and *count to the number of groups. A name
  * joins the first group with whose last name it can be fused. Fails if a name does not exist or its
  * buffer cannot be made.
  */
 wb_status wb__fuse_groups(wb__context *context, const wb_model *model,
-                          const wb__target_type *becomes, const wb__str *names, size_t n,
-                          uint32_t *groups, uint32_t *count);
+                          const wb__target_type *becomes, const wb__rank *rank,
+                          const wb__str *names, size_t n, uint32_t *groups, uint32_t *count);
 
 #endif

@@ -92,6 +92,55 @@ static inline wb__context wb__provider_context(const wb_provider *provider, wb_e
                          .error = error};
 }
 
+/* ---- buffer_evict.c ---- */
+
+/* Maximum use count. An entry that reaches it keeps it and is never evicted. With 32 bits, an
+ * engine that never releases a buffer can reach it. */
+#define WB__FOR_GOOD (~WB__READY)
+
+/* Adds a use if the entry is ready. Returns false if it is not. */
+static inline bool wb__entry_use(wb_provider *provider, wb__entry *entry)
+{
+    size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    size_t more;
+    do {
+        if ((state & WB__READY) == 0)
+            return false;
+        more = state + ((state & ~WB__READY) != WB__FOR_GOOD);
+    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, more,
+                                                    memory_order_acquire, memory_order_relaxed));
+    if (provider->budget != 0)
+        atomic_store_explicit(&entry->last_used,
+                              atomic_fetch_add_explicit(&provider->clock, 1, memory_order_relaxed),
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&entry->hits, 1, memory_order_relaxed);
+    return true;
+}
+
+/* Frees the buffer of an entry. Returns false if it is in use or not loaded. The caller holds the
+ * lock. */
+bool wb__entry_evict(wb_provider *provider, wb__entry *entry);
+
+/* Reserves memory in the budget, and evicts buffers if necessary. The caller holds the lock. */
+wb_status wb__reserve(wb_provider *provider, wb__context *context, uint64_t bytes);
+
+/* Returns the size to request from a device. It is at least 1, because some devices cannot allocate
+ * empty buffers. */
+uint64_t wb__device_bytes(const wb_buffer *buffer);
+
+/* Frees or unborrows the handle of a buffer. */
+void wb__handle_free(const wb_provider *provider, const wb_buffer *buffer);
+
+/* ---- buffer_cache.c ---- */
+
+/* Returns the entry of a query. Creates it if there is none. The caller holds the lock. */
+wb_status wb__entry_find(wb_provider *provider, wb__context *context, const wb__query *query,
+                         wb__entry **found);
+
+/* Waits until the entry is ready, or loads it, and adds a use. The caller holds the lock, which is
+ * released while waiting or loading. */
+wb_status wb__entry_get(wb_provider *provider, wb__context *context, wb__entry *entry);
+
 /* Loads the buffer if necessary, describes it in *buffer, and adds a use. Precondition:
  * buffer->size is set. */
 wb_status wb__provider_get(wb_provider *provider, const wb__query *query, wb_buffer *buffer,

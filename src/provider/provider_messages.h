@@ -37,6 +37,12 @@
 #define WB__MSG_PROVIDER_FUSE_SHARD                                                                \
     "the slice of this tensor for this rank differs from the slices of the other tensors"
 
+/* ---- layer_list.c and weights_public.c ---- */
+
+#define WB__MSG_PROVIDER_NO_LAYER "the model has no weights of layer %lu with a canonical name"
+#define WB__MSG_PROVIDER_SHARD_EXPERT_BIAS "biases of stacked experts cannot be divided among ranks"
+#define WB__MSG_PROVIDER_WEIGHTS_FLAGS "wb_weights_options.flags contains unknown flags"
+
 /* ---- provider_public.c ---- */
 
 #define WB__MSG_PROVIDER_POLICY_PLAIN "wb_policy.plain is not a WB_PLAIN_* value"

@@ -81,6 +81,7 @@ wb_status wb_provider_fuse_groups(const wb_provider *provider, const char *const
     wb_error spare;
     wb__context context = wb__provider_context(provider, wb__error_reset(error, &spare));
     wb__str texts[WB_FUSE_GROUPS_MAX];
+    const wb__rank whole = {0, 0, 0};
     *count = 0;
     if (n == 0 || names == NULL)
         return wb__fail_argument(&context, WB__MSG_PROVIDER_NO_NAMES);
@@ -88,8 +89,8 @@ wb_status wb_provider_fuse_groups(const wb_provider *provider, const char *const
         return wb__fail_argument(&context, WB__MSG_PROVIDER_NAMES_MANY);
     for (size_t i = 0; i < n; i++)
         texts[i] = wb__str_from(names[i], name_lens == NULL ? SIZE_MAX : name_lens[i]);
-    wb_status status =
-        wb__fuse_groups(&context, provider->model, &provider->becomes, texts, n, groups, count);
+    wb_status status = wb__fuse_groups(&context, provider->model, &provider->becomes, &whole, texts,
+                                       n, groups, count);
     if (status != WB_OK) {
         *count = 0;
         memset(groups, 0, n * sizeof *groups);

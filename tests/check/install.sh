@@ -53,13 +53,14 @@ run_all() { # SUFFIX
     expect "t                                                  2" "$scratch/zero_copy$1" "$model"
     expect "first values: 1 -2" "$scratch/own_source$1" "$model"
     expect "F32      2" "$scratch/totals$1" "$model"
+    expect "layer 0 attention.qkv.weight" "$scratch/engine$1" demo/tiny-pycode
     expect "def __init__(self, " "$scratch/llama$1" demo/tiny-pycode -n 1 315 461 592 517 272 11 220
 }
 strict="-O1 -Wall -Wextra -Wpedantic -Werror"
 build_all() { # SUFFIX FLAGS...
     suffix=$1
     shift
-    for example in list zero_copy own_source; do
+    for example in list zero_copy own_source engine; do
         cc -std=c11 $strict "examples/$example.c" "$@" -lm -o "$scratch/$example$suffix"
     done
     cc -std=c11 $strict examples/llama/*.c "$@" -lm -o "$scratch/llama$suffix"

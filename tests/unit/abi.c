@@ -53,6 +53,9 @@ static struct fixture {
     char *folder, *a_path, *b_path, *store;
     wb_model *a, *b;
     wb_provider *provider;
+    wb_model *named; /* a model with canonical names */
+    wb_provider *named_provider;
+    wb_weights *weights;
     wb_plan *plan;
     wb_hashes *hashes;
     wb_diff *diff;
@@ -97,6 +100,11 @@ static wb_status write_model(const char *path, const char *text, float last)
     return WB_OK;
 }
 
+static const char named_file[] =
+    "\x48\0\0\0\0\0\0\0"
+    "{\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}  "
+    "\0\0\x80\x3F";
+
 static void set_up(void)
 {
     const uint64_t shape[] = {4, 8};
@@ -111,6 +119,9 @@ static void set_up(void)
     OK(wb_open(f.a_path, NULL, &f.a, E));
     OK(wb_open(f.b_path, NULL, &f.b, E));
     OK(wb_provider_create(f.a, NULL, NULL, &f.provider, E));
+    OK(wb_open_memory(named_file, sizeof named_file - 1, "named", NULL, &f.named, E));
+    OK(wb_provider_create(f.named, NULL, NULL, &f.named_provider, E));
+    OK(wb_provider_weights(f.named_provider, WB_WEIGHTS_OUTSIDE, NULL, &f.weights, E));
     OK(wb_slice_plan(f.a, "t", SIZE_MAX, 0, 1, 2, &f.plan, E));
     OK(wb_hash_model(f.a, NULL, &f.hashes, E));
     OK(wb_diff_models(f.a, f.b, NULL, &f.diff, E));
@@ -132,6 +143,9 @@ static void tear_down(void)
     wb_hashes_free(f.hashes);
     wb_plan_free(f.plan);
     wb_provider_destroy(f.provider);
+    wb_weights_free(f.weights);
+    wb_provider_destroy(f.named_provider);
+    wb_close(f.named);
     wb_close(f.b);
     wb_close(f.a);
     free(f.store);
@@ -281,6 +295,16 @@ static wb_status provider_stats(void *s, int fails)
     return fails ? WB_ERROR_MEMORY : wb_provider_stats(f.provider, s, NULL);
 }
 
+static wb_status weights_at(void *s, int fails)
+{
+    return wb_weights_at(f.weights, fails ? 9 : 0, s);
+}
+
+static wb_status weights_find(void *s, int fails)
+{
+    return wb_weights_find(f.weights, fails ? "none" : "output_norm.weight", SIZE_MAX, s);
+}
+
 static wb_status plan_describe(void *s, int fails)
 {
     return fails ? WB_ERROR_MEMORY : wb_plan_describe(f.plan, s);
@@ -365,6 +389,8 @@ static const struct output {
     {WB__ABI_wb_buffer, provider_slice},
     {WB__ABI_wb_buffer, provider_fuse},
     {WB__ABI_wb_cache_stats, provider_stats},
+    {WB__ABI_wb_weight, weights_at},
+    {WB__ABI_wb_weight, weights_find},
     {WB__ABI_wb_plan_info, plan_describe},
     {WB__ABI_wb_plan_cut, plan_cut_at},
     {WB__ABI_wb_plan_range, plan_range_at},
@@ -638,6 +664,15 @@ static wb_status policy(const void *s)
     return status;
 }
 
+static wb_status weights_options(const void *s)
+{
+    wb_weights *weights;
+    wb_status status = wb_provider_weights(f.named_provider, WB_WEIGHTS_OUTSIDE, s, &weights, NULL);
+    assert_int_equal(weights != NULL, status == WB_OK);
+    wb_weights_free(weights);
+    return status;
+}
+
 static wb_status load_options(const void *s)
 {
     return wb_load(f.a, s, NULL, NULL);
@@ -779,6 +814,7 @@ static const wb_host_options t_host = {.size = sizeof t_host, .alignment = 64};
 static const wb_opencl_options t_opencl = {.size = sizeof t_opencl, .alignment = 64};
 static const wb_cuda_options t_cuda = {.size = sizeof t_cuda, .ordinal = 999};
 static const wb_policy t_policy = {.size = sizeof t_policy, .plain = WB_PLAIN_KEEP};
+static const wb_weights_options t_weights = {.size = sizeof t_weights, .flags = WB_WEIGHTS_FUSE};
 static const wb_load_options t_load = {.size = sizeof t_load};
 static const wb_writer_options t_writer = {.size = sizeof t_writer, .format = "gguf"};
 static const wb_value t_value = {
@@ -810,6 +846,7 @@ static const struct input {
     {WB__ABI_wb_opencl_options, opencl_options, &t_opencl},
     {WB__ABI_wb_cuda_options, cuda_options, &t_cuda},
     {WB__ABI_wb_policy, policy, &t_policy},
+    {WB__ABI_wb_weights_options, weights_options, &t_weights},
     {WB__ABI_wb_load_options, load_options, &t_load},
     {WB__ABI_wb_writer_options, writer_options, &t_writer},
     {WB__ABI_wb_value, value, &t_value},

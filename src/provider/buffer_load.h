@@ -1,0 +1,39 @@
+/*
+ * provider/buffer_load.h: loads the buffers of entries.
+ *
+ * A load has three steps: wb__load_prepare reserves memory, wb__load_allocate allocates the buffer,
+ * and wb__load_end publishes it when it is filled, or undoes everything. In between the entry is
+ * marked as loading, and other threads that request it wait.
+ */
+#ifndef WB_PROVIDER_BUFFER_LOAD_H
+#define WB_PROVIDER_BUFFER_LOAD_H
+
+#include "provider/provider.h"
+
+/* The load of one entry. */
+typedef struct wb__load_job {
+    wb__entry *entry;
+    wb__layout layout;
+    wb_buffer buffer;
+    uint64_t charge;   /* bytes reserved in the budget */
+    bool is_borrowed;  /* the buffer is the mapped file */
+    bool is_allocated; /* the buffer has to be freed after a failure */
+    bool is_shared;    /* another process has filled the buffer */
+    wb__lost lost;
+} wb__load_job;
+
+/* Computes the layout of an entry that is marked as loading, and borrows the mapped bytes of the
+ * file or reserves memory. The caller must call wb__load_end, also after a failure. */
+wb_status wb__load_prepare(wb_provider *provider, wb__context *context, wb__entry *entry,
+                           wb__load_job *job);
+
+/* Allocates the buffer, unless it is borrowed. */
+wb_status wb__load_allocate(const wb_provider *provider, wb__context *context, wb__load_job *job);
+
+/* Publishes the buffer if `status` is WB_OK, with one use if `uses` is set. Otherwise frees it. */
+void wb__load_end(wb_provider *provider, wb__load_job *job, wb_status status, bool uses);
+
+/* Loads an entry that is marked as loading, in this thread, and adds a use. */
+wb_status wb__load_alone(wb_provider *provider, wb__context *context, wb__entry *entry);
+
+#endif
