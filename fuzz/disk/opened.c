@@ -114,6 +114,12 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
     return open_at(fd, path, flags, mode);
 }
 
+int __wrap___openat64_2(int folder, const char *path, int flags);
+int __wrap___openat64_2(int folder, const char *path, int flags)
+{
+    return __wrap_openat64(folder, path, flags);
+}
+
 int __wrap_open64(const char *path, int flags, ...)
 {
     va_list arguments;

@@ -87,6 +87,16 @@ static shown show(const unsigned char *in, size_t n, bool is_message)
     return s;
 }
 
+/* Returns the number of bytes at the beginning of a text that are displayed unchanged. Most names
+ * consist of such bytes only. */
+static size_t plain_prefix(const unsigned char *in, size_t n)
+{
+    size_t i = 0;
+    while (i < n && in[i] >= 0x20 && in[i] < 0x7F && in[i] != '\\')
+        i++;
+    return i;
+}
+
 static void print(char *out, size_t capacity, wb__str text, bool is_message)
 {
     const unsigned char *in = (const unsigned char *)text.ptr;
@@ -94,6 +104,13 @@ static void print(char *out, size_t capacity, wb__str text, bool is_message)
     size_t room = capacity - 4; /* reserves space for "..." and the NUL */
     size_t i = 0;
     while (i < text.len) {
+        size_t left = text.len - i;
+        size_t plain = plain_prefix(in + i, left < room - used ? left : room - used);
+        memcpy(out + used, in + i, plain);
+        used += plain;
+        i += plain;
+        if (i == text.len)
+            break;
         shown s = show(in + i, text.len - i, is_message);
         if (s.n > room - used)
             break;

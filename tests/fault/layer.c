@@ -260,6 +260,12 @@ int __wrap_openat64(int folder, const char *path, int flags, ...)
                     : __real_openat64(folder, path, flags, mode);
 }
 
+int __wrap___openat64_2(int folder, const char *path, int flags);
+int __wrap___openat64_2(int folder, const char *path, int flags)
+{
+    return __wrap_openat64(folder, path, flags);
+}
+
 int __wrap_open64(const char *path, int flags, ...)
 {
     va_list arguments;
@@ -687,6 +693,16 @@ ssize_t __wrap_readlink(const char *path, char *to, size_t n)
     if (layer.on)
         FAIL_IF(LAYER_READLINK);
     return __real_readlink(path, to, n);
+}
+
+/* Hardened libraries call these functions of the C library, which check the size of a buffer or the
+ * number of arguments. */
+char *__wrap___realpath_chk(const char *path, char *to, size_t n);
+char *__wrap_realpath(const char *path, char *to);
+char *__wrap___realpath_chk(const char *path, char *to, size_t n)
+{
+    (void)n;
+    return __wrap_realpath(path, to);
 }
 
 DECLARE(char *, realpath, const char *path, char *to);

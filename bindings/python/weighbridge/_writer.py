@@ -28,7 +28,7 @@ class Writer:
 
     Args:
         format: format of the result
-        force: replace an existing directory or model; files are always replaced
+        force: replace an existing file, directory or model
         big_endian: GGUF: store numbers most significant byte first
         align_tensors: safetensors: align each tensor to `alignment`
         folder: safetensors: the path is that of a directory that does not exist yet

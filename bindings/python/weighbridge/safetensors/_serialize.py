@@ -14,6 +14,8 @@ from .._tensor import Tensor
 from ..errors import Error
 from ._errors import SafetensorError
 
+_FORCE = 1  # WB_WRITE_FORCE
+
 #: The order of the original, from the first tensors of a file to the last.
 _ORDER = {name: i for i, name in enumerate((
     "U64", "I64", "F64", "C64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16", "F8_E5M2FNUZ",
@@ -82,7 +84,7 @@ def _rows(specs: Mapping[str, TensorSpec]) -> list[Row]:
 
 def _declared(rows: list[Row], metadata: Mapping[str, str] | None) -> tuple[Any, list]:
     """Return a writer that knows all tensors, and the bytes in the order of the file."""
-    writer = _core.writer("safetensors")
+    writer = _core.writer("safetensors", flags=_FORCE)  # safetensors replaces files, too
     for key, text in (metadata or {}).items():
         writer.set(key, (1, 0, 0, text))
     order = sorted(rows, key=lambda row: (_ORDER[row[1]], row[0].encode("utf-8", "surrogatepass")))
