@@ -198,12 +198,18 @@ int wb__beneath_open(const char *folder, const char *name, int flags)
     return fd;
 }
 
+/* Returns errno, but EIO for EXDEV, which callers take for a link that leads outside. */
+static int stat_error(void)
+{
+    return errno == EXDEV ? EIO : errno;
+}
+
 int wb__beneath_stat(const char *folder, const char *path, bool follow_links, struct stat *st)
 {
     if (follow_links)
-        return stat(path, st) != 0 ? errno : 0;
+        return stat(path, st) != 0 ? stat_error() : 0;
     int fd = wb__beneath_open(folder, wb__path_below(folder, path), O_PATH | O_CLOEXEC);
-    int os_error = fd < 0 || fstat(fd, st) != 0 ? errno : 0;
+    int os_error = fd < 0 ? errno : fstat(fd, st) != 0 ? stat_error() : 0;
     if (fd >= 0)
         (void)close(fd);
     return os_error;

@@ -50,7 +50,7 @@ run() { # CASE [strace and its options]: the command, traced or not
     what=$1
     shift
     case $what in
-    file) "$@" "$WB" convert in.safetensors out/m.safetensors --to safetensors ;;
+    file) "$@" "$WB" convert in.safetensors out/m.safetensors --to safetensors --force ;;
     parts) "$@" "$WB" convert in.safetensors out/m.safetensors --to safetensors --max-shard-tensors 1 ;;
     folder) "$@" "$WB" convert in.safetensors out/m --to safetensors --force --max-shard-tensors 2 ;;
     store) "$@" "$WB" convert in.safetensors m --to ollama --store out/store ;;
