@@ -38,6 +38,8 @@ typedef struct job {
 
 typedef struct batch {
     many *all;
+    wb__context context; /* outlives the layouts of the jobs, which allocate with it */
+    wb_error error;      /* of `context` */
     size_t count, capacity;
     uint64_t runs;
     job *jobs;
@@ -90,14 +92,12 @@ static bool prepare(batch *b, size_t index)
 {
     many *m = b->all;
     job *next = &b->jobs[b->count];
-    wb_error error;
-    wb__context context = *m->context;
-    context.error = wb__error_reset(NULL, &error);
+    (void)wb__error_reset(NULL, &b->error);
     next->wanted = index;
     next->is_done = false;
-    wb_status status = wb__load_prepare(m->provider, &context, m->list[index].entry, &next->load);
+    wb_status status = wb__load_prepare(m->provider, &b->context, m->list[index].entry, &next->load);
     if (status == WB_OK && !next->load.is_borrowed)
-        status = wb__load_allocate(m->provider, &context, &next->load);
+        status = wb__load_allocate(m->provider, &b->context, &next->load);
     if (status == WB_OK && !next->load.is_borrowed) {
         b->runs += next->load.layout.runs.count;
         b->buffers[b->count++] =
@@ -108,7 +108,7 @@ static bool prepare(batch *b, size_t index)
     if (status == WB_ERROR_LIMIT && b->count != 0)
         return false;
     if (status != WB_OK)
-        fail(m, index, status, &error);
+        fail(m, index, status, &b->error);
     return true;
 }
 
@@ -131,10 +131,8 @@ static bool claim_entry(many *m, wanted *w)
 static void run(batch *b)
 {
     many *m = b->all;
-    wb_error error;
-    wb__context context = *m->context;
-    context.error = wb__error_reset(NULL, &error);
-    const wb__pass pass = {.context = &context,
+    (void)wb__error_reset(NULL, &b->error);
+    const wb__pass pass = {.context = &b->context,
                            .model = m->provider->model,
                            .files = &m->provider->files,
                            .device = &m->provider->device,
@@ -146,7 +144,7 @@ static void run(batch *b)
     for (size_t i = 0; i < b->count; i++) {
         if (b->jobs[i].is_done)
             continue;
-        fail(m, b->jobs[i].wanted, status, &error);
+        fail(m, b->jobs[i].wanted, status, &b->error);
         end(b, &b->jobs[i], status);
     }
     b->count = 0;
@@ -223,7 +221,10 @@ static wb_status locate(many *m, wb__entry *const *entries)
 static wb_status load_together(many *m)
 {
     const wb_allocator *allocator = &m->provider->allocator;
-    batch b = {.all = m, .capacity = m->count < BATCH_ENTRIES ? m->count : BATCH_ENTRIES};
+    batch b = {.all = m,
+               .context = *m->context,
+               .capacity = m->count < BATCH_ENTRIES ? m->count : BATCH_ENTRIES};
+    b.context.error = &b.error;
     b.jobs = wb__alloc(allocator, b.capacity * sizeof *b.jobs);
     b.buffers = wb__alloc(allocator, b.capacity * sizeof *b.buffers);
     wb_status status = WB_OK;
