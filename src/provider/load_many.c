@@ -95,7 +95,8 @@ static bool prepare(batch *b, size_t index)
     (void)wb__error_reset(NULL, &b->error);
     next->wanted = index;
     next->is_done = false;
-    wb_status status = wb__load_prepare(m->provider, &b->context, m->list[index].entry, &next->load);
+    wb_status status =
+        wb__load_prepare(m->provider, &b->context, m->list[index].entry, &next->load);
     if (status == WB_OK && !next->load.is_borrowed)
         status = wb__load_allocate(m->provider, &b->context, &next->load);
     if (status == WB_OK && !next->load.is_borrowed) {
