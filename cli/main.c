@@ -60,7 +60,7 @@ static int run(arguments *args)
     }
     if (args->command == COMMAND_COUNT)
         return report_usage(MSG_COMMAND_MISSING);
-    if (args->given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
+    if (args->given[OPTION_SANDBOX] && (code = sandbox_enter(args)) != EXIT_CLEAN)
         return code;
     code = paths_settle(args);
     return code != EXIT_CLEAN ? code : command_table[args->command].run(args);

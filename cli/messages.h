@@ -177,6 +177,10 @@
 /* sandbox.c */
 
 #define MSG_SANDBOX_UNAVAILABLE "the sandbox is unavailable: %s"
+#define MSG_SANDBOX_ALL_READABLE                                                                   \
+    "warning: the system cannot restrict which files are read (Landlock: %s), so all files of "    \
+    "the "                                                                                         \
+    "user are readable in the sandbox"
 #define MSG_SANDBOX_PLATFORM "--sandbox needs Linux on x86-64 or AArch64"
 
 /* upload.c */

@@ -24,6 +24,7 @@
 #endif
 
 #ifdef ARCHITECTURE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -31,6 +32,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,6 +43,11 @@ typedef enum rule {
     READING,  /* allowed if the open flags (argument 1 or 2) do not request write access */
     THREAD,   /* allowed if the call creates a thread, not a process */
     OURSELF,  /* allowed if argument 0 is the ID of this process */
+    CALLER,   /* allowed if argument 0 is 0, which means this process */
+    PASSIVE,  /* allowed if the protection (argument 2) does not make memory executable */
+    OUTPUT,   /* allowed for all descriptors (argument 0) but standard input */
+    OWN_FILE, /* allowed for descriptors (argument 0) that this process has opened */
+    CONTROL,  /* allowed for some commands of fcntl */
     TERMINAL, /* allowed for requests that read terminal settings and window size */
 } rule;
 
@@ -49,6 +56,11 @@ typedef struct call {
     rule rule;
     unsigned argument;
 } call;
+
+/* Commands of fcntl that change nothing outside the process. The library duplicates standard input;
+ * duplicates of the other descriptors would escape the rules for their numbers. */
+static const uint32_t controls[] = {F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS};
+enum { CONTROLS = sizeof controls / sizeof controls[0] };
 
 static const call calls[] = {
     /* files */
@@ -74,15 +86,14 @@ static const call calls[] = {
     {SYS_readlinkat, ALLOW, 0},
     {SYS_getdents64, ALLOW, 0},
     {SYS_getcwd, ALLOW, 0},
-    {SYS_fcntl, ALLOW, 0},
+    {SYS_fcntl, CONTROL, 1},
     {SYS_fadvise64, ALLOW, 0},
-    {SYS_dup, ALLOW, 0},
     /* writing to open descriptors, and to memory (memfd) into which a pipe is copied */
-    {SYS_write, ALLOW, 0},
-    {SYS_writev, ALLOW, 0},
-    {SYS_pwrite64, ALLOW, 0},
+    {SYS_write, OUTPUT, 0},
+    {SYS_writev, OUTPUT, 0},
+    {SYS_pwrite64, OWN_FILE, 0},
     {SYS_memfd_create, ALLOW, 0},
-    {SYS_ftruncate, ALLOW, 0},
+    {SYS_ftruncate, OWN_FILE, 0},
     {SYS_ioctl, TERMINAL, 1},
     {SYS_ppoll, ALLOW, 0},
 #ifdef SYS_poll
@@ -90,10 +101,10 @@ static const call calls[] = {
 #endif
     /* memory */
     {SYS_brk, ALLOW, 0},
-    {SYS_mmap, ALLOW, 0},
+    {SYS_mmap, PASSIVE, 2},
     {SYS_munmap, ALLOW, 0},
     {SYS_mremap, ALLOW, 0},
-    {SYS_mprotect, ALLOW, 0},
+    {SYS_mprotect, PASSIVE, 2},
     {SYS_madvise, ALLOW, 0},
     {SYS_mincore, ALLOW, 0},
     /* threads, time, signals, exit */
@@ -107,7 +118,7 @@ static const call calls[] = {
     {SYS_getpid, ALLOW, 0},
     {SYS_gettid, ALLOW, 0},
     {SYS_getrandom, ALLOW, 0},
-    {SYS_prlimit64, ALLOW, 0},
+    {SYS_prlimit64, CALLER, 0},
     {SYS_getrusage, ALLOW, 0},
     {SYS_sysinfo, ALLOW, 0},
     {SYS_uname, ALLOW, 0},
@@ -139,7 +150,7 @@ static const call calls[] = {
 #endif
 };
 
-enum { CALLS = sizeof calls / sizeof calls[0], PER_CALL = 6, AROUND = 8 };
+enum { CALLS = sizeof calls / sizeof calls[0], PER_CALL = 6, AROUND = 8 + 2 * CONTROLS };
 
 typedef struct filter {
     struct sock_filter code[CALLS * PER_CALL + AROUND];
@@ -180,6 +191,20 @@ static void emit_argument(filter *f, unsigned argument)
 
 #define FORBIDDEN (SECCOMP_RET_ERRNO | EPERM)
 
+/* Emits the rule for fcntl: the allowed commands, and the duplication of standard input. */
+static void emit_controls(filter *f, const call *c)
+{
+    emit_argument(f, c->argument);
+    for (size_t i = 0; i < CONTROLS; i++) {
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, controls[i]);
+        emit_return(f, SECCOMP_RET_ALLOW);
+    }
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, F_DUPFD_CLOEXEC);
+    emit_return(f, FORBIDDEN);
+    emit_argument(f, 0);
+    emit_choice(f, BPF_JEQ, STDIN_FILENO, SECCOMP_RET_ALLOW, FORBIDDEN);
+}
+
 static void emit_rule(filter *f, const call *c)
 {
     switch (c->rule) {
@@ -198,6 +223,23 @@ static void emit_rule(filter *f, const call *c)
         emit_argument(f, c->argument);
         emit_choice(f, BPF_JEQ, (uint32_t)getpid(), SECCOMP_RET_ALLOW, FORBIDDEN);
         return;
+    case CALLER:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JEQ, 0, SECCOMP_RET_ALLOW, FORBIDDEN);
+        return;
+    case PASSIVE:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JSET, PROT_EXEC, FORBIDDEN, SECCOMP_RET_ALLOW);
+        return;
+    case OUTPUT:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JEQ, STDIN_FILENO, FORBIDDEN, SECCOMP_RET_ALLOW);
+        return;
+    case OWN_FILE:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JGT, STDERR_FILENO, SECCOMP_RET_ALLOW, FORBIDDEN);
+        return;
+    case CONTROL: emit_controls(f, c); return;
     case TERMINAL:
         emit_argument(f, c->argument);
         emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, TCGETS); /* if equal, skip the next comparison */
@@ -222,13 +264,27 @@ static void make(filter *f)
     emit_return(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-int sandbox_enter(void)
+/* Loads the libraries that libweighbridge would load when it first needs them: the sandbox permits no
+ * executable memory. */
+static void load_libraries(void)
+{
+    static const char *const names[] = {"libz.so.1", "libcrypto.so.3", "libcrypto.so.1.1"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+}
+
+int sandbox_enter(const arguments *args)
 {
     filter f;
     make(&f);
     const struct sock_fprog program = {f.n, f.code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+    load_libraries();
+    sandbox_close_descriptors(args);
+    bool is_locked = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+    int os_error = is_locked ? sandbox_restrict_files(args) : 0;
+    if (os_error != 0)
+        report_line(MSG_SANDBOX_ALL_READABLE, strerror(os_error));
+    if (is_locked && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
         return EXIT_CLEAN;
     report_line(MSG_SANDBOX_UNAVAILABLE, strerror(errno));
     return EXIT_UNSUPPORTED;
@@ -236,8 +292,9 @@ int sandbox_enter(void)
 
 #else
 
-int sandbox_enter(void)
+int sandbox_enter(const arguments *args)
 {
+    (void)args;
     report_line(MSG_SANDBOX_PLATFORM);
     return EXIT_UNSUPPORTED;
 }

@@ -1,16 +1,30 @@
 /* sandbox.h: --sandbox, for files from untrusted sources.
  *
- * After sandbox_enter the process can only read files, use memory and threads, and write to
- * descriptors that are already open. It cannot start programs, create, modify or remove files, open
- * sockets, or access other processes. An attacker who exploits a bug in the process has the same
- * restrictions.
+ * After sandbox_enter the process can only read the model, use memory and threads, and write to
+ * standard output and standard error. It cannot start programs, read, create, modify or remove other
+ * files, make memory executable, open sockets, or access other processes. An attacker who exploits a
+ * bug in the process has the same restrictions.
  */
 #ifndef WB_CLI_SANDBOX_H
 #define WB_CLI_SANDBOX_H
 
+#include "options.h"
+
 /* Enters the sandbox, permanently. Returns 0, or an exit code after reporting why the sandbox is
- * unavailable.
+ * unavailable. Warns if the system cannot restrict which files are read.
  */
-int sandbox_enter(void);
+int sandbox_enter(const arguments *args);
+
+/* ---- sandbox_files.c ---- */
+
+/* From now on, the process can read only the files of the models that the command line names, and
+ * the files that can belong to these models. Returns 0 or errno.
+ */
+int sandbox_restrict_files(const arguments *args);
+
+/* Closes all descriptors but 0, 1, 2 and those that the command line names as /dev/fd/N, and makes
+ * standard input read-only.
+ */
+void sandbox_close_descriptors(const arguments *args);
 
 #endif

@@ -1,0 +1,299 @@
+/* The files that remain readable in the sandbox: Landlock (landlock(7)), which restricts open(2) to
+ * the files and directories of a rule set, and closing of inherited descriptors.
+ *
+ * The constants and the struct are defined here, because the headers of older systems lack the
+ * newer ones.
+ */
+#define _GNU_SOURCE /* for O_PATH */
+#define _FILE_OFFSET_BITS 64
+#include "sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "paths.h"
+
+#if defined(__linux__) && defined(O_PATH)
+
+#define CREATE_RULESET 444
+#define ADD_RULE 445
+#define RESTRICT_SELF 446
+#define GET_VERSION 1u
+#define PATH_BENEATH 1
+
+#define READ_FILE (1u << 2)
+#define READ_DIR (1u << 3)
+
+typedef struct attributes {
+    uint64_t files, network, scopes; /* the rights that need a rule */
+} attributes;
+
+typedef struct __attribute__((packed)) beneath {
+    uint64_t rights;
+    int32_t parent;
+} beneath;
+
+/* The rights of each version of Landlock, and the size of the attributes in bytes. */
+static const struct version {
+    attributes all;
+    size_t size;
+} versions[] = {
+    {{(1u << 13) - 1, 0, 0}, 8},
+    {{(1u << 14) - 1, 0, 0}, 8},  /* link or rename into another directory */
+    {{(1u << 15) - 1, 0, 0}, 8},  /* truncate */
+    {{(1u << 15) - 1, 3, 0}, 16}, /* TCP: bind, connect */
+    {{(1u << 16) - 1, 3, 0}, 16}, /* ioctl of devices */
+    {{(1u << 16) - 1, 3, 3}, 24}, /* abstract Unix sockets, signals */
+};
+#define VERSIONS ((long)(sizeof versions / sizeof versions[0]))
+
+/* ---- rules ---- */
+
+/* Lets the process read an open file or, below a directory, everything that `rights` allow. */
+static void allow_open(int rules, int fd, uint64_t rights)
+{
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        const beneath added = {S_ISDIR(st.st_mode) ? rights : rights & READ_FILE, fd};
+        /* Fails for a pipe, which is readable without a rule. */
+        (void)syscall(ADD_RULE, rules, PATH_BENEATH, &added, 0);
+    }
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static void allow(int rules, const char *path, uint64_t rights)
+{
+    allow_open(rules, open(path, O_PATH | O_CLOEXEC), rights);
+}
+
+/* Same as allow, for the path `folder`/`rest`, of which `folder` has n bytes. */
+static void allow_in(int rules, const char *folder, size_t n, const char *rest)
+{
+    text path = {0};
+    text_add(&path, folder, n);
+    text_adds(&path, rest);
+    allow(rules, path.ptr, READ_FILE | READ_DIR);
+    text_free(&path);
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* Returns true if a file with this name, next to the file `base`, can belong to the same model. */
+static bool is_of_model(const char *name, const char *base)
+{
+    static const char *const endings[] = {".safetensors", ".gguf",  ".npy",   ".npz",
+                                          ".json",        ".jinja", ".model", ".txt"};
+    const char *dot = strrchr(base, '.');
+    if (name[0] == '.')
+        return ends_with(name, ".wb-journal");
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (ends_with(name, endings[i]))
+            return true;
+    }
+    return dot != NULL && ends_with(name, dot);
+}
+
+/* Allows the files next to a file that can belong to its model, but no other files of the
+ * directory. A link in it gets no rule: the model could make it lead anywhere. */
+static void allow_beside(int rules, const char *path)
+{
+    text folder = {0};
+    const char *slash = strrchr(path, '/');
+    const char *base = slash == NULL ? path : slash + 1;
+    struct dirent *entry;
+    text_adds(&folder, slash == NULL ? "." : "");
+    text_add(&folder, path, (size_t)(base - path));
+    allow(rules, folder.ptr, READ_DIR);
+    DIR *all = opendir(folder.ptr);
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        struct stat st;
+        if (is_of_model(entry->d_name, base) &&
+            fstatat(dirfd(all), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode))
+            allow_open(rules, openat(dirfd(all), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC),
+                       READ_FILE);
+    }
+    if (all != NULL)
+        (void)closedir(all);
+    text_free(&folder);
+}
+
+/* Allows the blobs that belong to a path: those of a repository in a Hugging Face cache and those
+ * that its repositories share, or those of an Ollama store. */
+static void allow_blobs(int rules, const char *path)
+{
+    const char *snapshots = strstr(path, "/snapshots/"), *manifests = strstr(path, "/manifests/");
+    if (snapshots != NULL) {
+        allow_in(rules, path, (size_t)(snapshots - path), "/blobs");
+        allow_in(rules, path, (size_t)(snapshots - path), "/../blobs");
+    }
+    if (manifests != NULL)
+        allow_in(rules, path, (size_t)(manifests - path), "/blobs");
+}
+
+static void allow_model(int rules, const char *path)
+{
+    struct stat st;
+    char *real = realpath(path, NULL);
+    allow(rules, path, READ_FILE | READ_DIR);
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        allow_beside(rules, path);
+        if (real != NULL)
+            allow_beside(rules, real);
+    }
+    allow_blobs(rules, path);
+    if (real != NULL)
+        allow_blobs(rules, real);
+    free(real);
+}
+
+/* Allows the files that a pattern matches, and to list the directories in which they are sought. */
+static void allow_pattern(int rules, const char *pattern)
+{
+    glob_t found = {0};
+    text folder = {0};
+    size_t n = strcspn(pattern, "*?[");
+    while (n > 0 && pattern[n - 1] != '/')
+        n--;
+    text_adds(&folder, n == 0 ? "." : "");
+    text_add(&folder, pattern, n);
+    allow(rules, folder.ptr, READ_DIR);
+    text_free(&folder);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            allow_model(rules, found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
+
+static void allow_store(int rules, const arguments *args)
+{
+    const char *named = args->value[OPTION_STORE], *home = getenv("HOME");
+    const char *models = getenv("OLLAMA_MODELS");
+    if (named == NULL && models != NULL && models[0] != '\0')
+        named = models;
+    if (named != NULL)
+        allow(rules, named, READ_FILE | READ_DIR);
+    else if (home != NULL)
+        allow_in(rules, home, strlen(home), "/.ollama/models");
+}
+
+static void allow_all(int rules, const arguments *args)
+{
+    struct stat st;
+    bool in_store = args->command == COMMAND_LIST || args->given[OPTION_STORE];
+    for (size_t i = 0; i < args->count; i++) {
+        const char *path = args->operands[i];
+        in_store = in_store || strncmp(path, "ollama://", 9) == 0;
+        if (strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0)
+            allow_pattern(rules, path);
+        else if (strcmp(path, STDIN_PATH) != 0)
+            allow_model(rules, path);
+    }
+    if (in_store)
+        allow_store(rules, args);
+    if (args->given[OPTION_MANIFEST] && args->value[OPTION_MANIFEST] != NULL)
+        allow(rules, args->value[OPTION_MANIFEST], READ_FILE);
+    if (args->given[OPTION_FOLLOW_LINKS])
+        allow(rules, "/", READ_FILE | READ_DIR);
+}
+
+int sandbox_restrict_files(const arguments *args)
+{
+    long version = syscall(CREATE_RULESET, NULL, 0, GET_VERSION);
+    if (version < 1)
+        return errno;
+    const struct version *known = &versions[(version < VERSIONS ? version : VERSIONS) - 1];
+    int rules = (int)syscall(CREATE_RULESET, &known->all, known->size, 0);
+    if (rules < 0)
+        return errno;
+    allow_all(rules, args);
+    int os_error = syscall(RESTRICT_SELF, rules, 0) == 0 ? 0 : errno;
+    (void)close(rules);
+    return os_error;
+}
+
+/* ---- descriptors ---- */
+
+/* Returns the number that a text consists of, or -1. */
+static int number_of(const char *digits)
+{
+    char *end;
+    long number = strtol(digits, &end, 10);
+    return end != digits && *end == '\0' && number >= 0 && number <= INT_MAX ? (int)number : -1;
+}
+
+/* Returns the number of the descriptor that a path of the command line names, or -1. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(folders[i]);
+        if (strncmp(path, folders[i], n) == 0)
+            return number_of(path + n);
+    }
+    return -1;
+}
+
+static bool is_named(const arguments *args, int fd)
+{
+    for (size_t i = 0; i < args->count; i++) {
+        if (named_descriptor(args->operands[i]) == fd)
+            return true;
+    }
+    return false;
+}
+
+/* Opens standard input again for reading only, if it is a file that could be written. */
+static void reopen_stdin(void)
+{
+    struct stat st;
+    int flags = fcntl(STDIN_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(STDIN_FILENO, &st) != 0 ||
+        !S_ISREG(st.st_mode))
+        return;
+    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && lseek(fd, at, SEEK_SET) == at)
+        (void)dup2(fd, STDIN_FILENO);
+    if (fd > STDIN_FILENO)
+        (void)close(fd);
+}
+
+void sandbox_close_descriptors(const arguments *args)
+{
+    text list = {0};
+    struct dirent *entry;
+    DIR *all = opendir("/proc/self/fd");
+    reopen_stdin();
+    /* Closing while reading the directory could skip entries, so the numbers are collected first. */
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        int fd = number_of(entry->d_name);
+        if (fd > STDERR_FILENO && fd != dirfd(all) && !is_named(args, fd))
+            text_add(&list, (const char *)&fd, sizeof fd);
+    }
+    if (all != NULL)
+        (void)closedir(all);
+    for (size_t i = 0; i + sizeof(int) <= list.len; i += sizeof(int)) {
+        int fd;
+        memcpy(&fd, list.ptr + i, sizeof fd);
+        (void)close(fd);
+    }
+    text_free(&list);
+}
+
+#endif
