@@ -2,7 +2,7 @@
 # Installs the reference programs that the benchmarks compare with: bench/peers.sh [PEER…], all if none is named.
 # Each has a folder in bench/peers/. The script runs its install.sh in that folder; $OUT is an empty folder in
 # build/peers/, in which install.sh writes an executable `run` with the interface of bench.h. A peer is installed
-# again only if its folder has changed.
+# again only if its folder has changed. An install.sh that exits with 77 skips its peer.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -18,7 +18,11 @@ for peer in "$@"; do
     fi
     rm -rf "$OUT"
     mkdir -p "$OUT"
-    if (cd "$source" && OUT=$OUT sh -eu install.sh) && [ -x "$OUT/run" ]; then
+    code=0
+    (cd "$source" && OUT=$OUT sh -eu install.sh) || code=$?
+    if [ $code = 77 ]; then
+        echo "$peer: skipped"
+    elif [ $code = 0 ] && [ -x "$OUT/run" ]; then
         echo "$made_from" >"$OUT/made-from"
         echo "$peer: installed"
     else

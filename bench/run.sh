@@ -22,7 +22,7 @@ all_cases() {
     )
 }
 [ $# -gt 0 ] || set -- $(all_cases)
-cmake --preset release -DWEIGHBRIDGE_BENCH=ON >/dev/null
+cmake --preset release -DWEIGHBRIDGE_BENCH=ON -DWEIGHBRIDGE_PYTHON=ON >/dev/null
 cmake --build build/release --target bench_all >/dev/null
 mkdir -p build/bench
 cd build/bench

@@ -1,40 +1,58 @@
-"""worker.py TIMES FILE: a worker of the benchmarks, as bench/bench.h has them.
+"""worker.py [OPERATION] TIMES FILE: a worker of the benchmarks, as bench/bench.h has them.
 
-safetensors.numpy.load_file, and every byte of every tensor added up in words of eight.
+sum     (the default) safetensors.numpy.load_file, and every byte of every tensor added up in words of eight
+load    the same on two threads
+open    safe_open and keys()
+import  imports FILE, a module, in a new interpreter, after numpy
 """
 
 import importlib.metadata
 import os
+import subprocess
 import sys
-import time
 
+import common
 import ml_dtypes  # which makes numpy know bfloat16
 import numpy
+from safetensors import safe_open
 from safetensors.numpy import load_file
 
 
-def load(path):
+def sum_once(path):
     total = 0
     for tensor in load_file(path).values():
         total += int(tensor.reshape(-1).view("<u8").sum())
-    return total % 2**64
+    return f"{os.path.getsize(path)} bytes, sum {total % 2**64:016x}"
+
+
+def load_once(path):
+    return common.sum_arrays(load_file(path).values())
+
+
+def open_once(path):
+    with safe_open(path, "np") as file:
+        return f"{len(file.keys())} tensors"
+
+
+def import_once(module):
+    code = f"import time, numpy; a = time.perf_counter_ns(); import {module}; " \
+           "print(time.perf_counter_ns() - a)"
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return int(told.stdout)
+
+
+OPERATIONS = {"sum": sum_once, "load": load_once, "open": open_once}
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: safetensors-numpy TIMES FILE")
-    times, path = int(sys.argv[1]), sys.argv[2]
-    print("name safetensors.numpy", importlib.metadata.version("safetensors"))
-    print(f"work {os.path.getsize(path)} bytes, sum {load(path):016x}")
-    print("ready", flush=True)
-    for line in sys.stdin:
-        assert line == "run\n"
-        load(path)
-        begin, cpu = time.perf_counter_ns(), time.process_time_ns()
-        for _ in range(times):
-            load(path)
-        took, cpu = time.perf_counter_ns() - begin, time.process_time_ns() - cpu
-        print(took / times, cpu / times, flush=True)
+    operation = sys.argv[1] if len(sys.argv) == 4 else "sum"
+    times, path = int(sys.argv[-2]), sys.argv[-1]
+    name = "safetensors.numpy " + importlib.metadata.version("safetensors")
+    if operation == "import":
+        common.serve(name, "an import", times, lambda: None, lambda: import_once(path))
+    else:
+        work = OPERATIONS[operation]
+        common.serve(name, work(path), times, lambda: work(path))
 
 
 main()
