@@ -302,7 +302,15 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static const char array_doc[] =
+    "A row-major array of a plain dtype, in the memory of the process or on a device.\n\n"
+    "It never changes size or place. It supports the buffer protocol and DLPack, so that numpy,\n"
+    "torch, jax and others take it without a copy. The memory stays valid as long as the array, "
+    "or\n"
+    "anything made from it, exists.";
+
 static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)(uintptr_t)array_doc},
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, getters},
