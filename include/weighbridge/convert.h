@@ -114,6 +114,10 @@ typedef struct wb_convert_policy {
  * ARGUMENT if the policy is invalid; UNSUPPORTED if the target cannot represent a tensor or its
  * type, or if WB_CONVERT_STRICT is set and a type cannot be used for a tensor. Only one thread at a
  * time may use a conversion.
+ *
+ * Model and plan together need at most 40 times the bytes of the headers and sidecar files plus 1
+ * MiB, and wb_convert at most 60 times these bytes, in addition to `max_memory`. Such a factor is
+ * reached only by models of many tensors that have names of a few bytes and almost no data.
  */
 WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
                                  const wb_convert_policy *policy, wb_conversion **conversion,

@@ -41,7 +41,8 @@ typedef struct wb_diff wb_diff;
  * diff     owned, release with wb_diff_free before the models are closed
  *
  * The result does not depend on the executor. Each thread uses some MiB of memory, or the size of
- * one row if that is larger. Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a
+ * one row if that is larger. Models and comparison together need at most 16 times the bytes of the
+ * headers plus 1 MiB. Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a
  * tensor cannot be decoded, and with CHANGED if a file changed since its model was opened.
  * Thread-safe.
  */

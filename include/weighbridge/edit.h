@@ -94,6 +94,9 @@ typedef struct wb_edited {
  * UNSUPPORTED ("edit-store") for files of an Ollama store, whose names are the digests of their
  * bytes. Other processes must not write the file during the edit; processes that have mapped it see
  * the change.
+ *
+ * Needs at most 24 times the bytes of the header plus 1 MiB of memory, which only headers with keys
+ * of a few bytes reach.
  */
 WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t count,
                               const wb_edit_options *options, wb_edited *edited,

@@ -38,7 +38,8 @@ typedef struct wb_hashes wb_hashes;
 /*
  * Computes digests of an open model. Digests of files and digests of values read the files once
  * each. An executor hashes several files or tensors at a time; the result does not depend on it.
- * Each thread uses some MiB of memory, or the size of one row of a tensor if that is larger.
+ * Each thread uses some MiB of memory, or the size of one row of a tensor if that is larger. Model
+ * and digests together need at most 20 times the bytes of the headers plus 1 MiB.
  *
  * options  NULL: defaults
  * hashes   owned, release with wb_hashes_free before the model is closed

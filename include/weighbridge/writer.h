@@ -18,7 +18,8 @@ extern "C" {
  *   3. wb_writer_begin checks the free space and creates temporary files
  *   4. write the bytes of the tensors, in any order and from any threads
  *   5. wb_writer_commit gives the complete files their final names
- * If any step fails, or the process ends before the commit, existing files stay unchanged.
+ * If any step fails, or the process ends before the commit, existing files stay unchanged. A writer
+ * needs at most 16 times the bytes of the headers that it writes plus 1 MiB of memory.
  *
  *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
  *     wb_writer_create(&options, &writer, &error);

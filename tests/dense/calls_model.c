@@ -285,14 +285,14 @@ static wb_status run_store_list(subject *s)
 }
 
 const operation model_operations[] = {
-    {"open", run_open, 0},
-    {"open a snapshot", run_snapshot, 0},
-    {"open fd, memory, source", run_open_others, 0},
-    {"tensors", run_tensors, 0},
-    {"names", run_names, 0},
-    {"config", run_config, 0},
-    {"metadata", run_metadata, 0},
-    {"verify", run_verify, 0},
-    {"list a store", run_store_list, 0},
-    {NULL, NULL, 0},
+    {"open", run_open, 0, 0},
+    {"open a snapshot", run_snapshot, 0, 0},
+    {"open fd, memory, source", run_open_others, 0, 0},
+    {"tensors", run_tensors, 0, 0},
+    {"names", run_names, 0, 0},
+    {"config", run_config, 0, 0},
+    {"metadata", run_metadata, 0, 0},
+    {"verify", run_verify, 0, 0},
+    {"list a store", run_store_list, 0, 0},
+    {NULL, NULL, 0, 0},
 };

@@ -218,19 +218,22 @@ static wb_status edit_name(subject *s)
     return edit(s, edits, 1);
 }
 
+/* The headers of the functions promise these bounds. */
+enum { PLAN_FACTOR = 40, CONVERT_FACTOR = 60, WRITE_FACTOR = 24, EDIT_FACTOR = 24 };
+
 const operation write_operations[] = {
-    {"plan a conversion to gguf", plan_gguf, 0},
-    {"convert to gguf", to_gguf, 0},
-    {"plan a conversion to safetensors", plan_safetensors, 0},
-    {"convert to safetensors", to_safetensors, 0},
-    {"convert to mlx", to_mlx, 0},
-    {"convert to ollama", to_ollama, 0},
-    {"convert to npz", to_npz, 0},
-    {"write gguf", write_gguf_file, 0},
-    {"write safetensors", write_safetensors_file, 0},
-    {"write npz", write_npz_file, 0},
-    {"edit: add a key", edit_key, 0},
-    {"edit: change a value", edit_value, 0},
-    {"edit: rename a tensor", edit_name, 0},
-    {NULL, NULL, 0},
+    {"plan a conversion to gguf", plan_gguf, PLAN_FACTOR, 0},
+    {"convert to gguf", to_gguf, CONVERT_FACTOR, 0},
+    {"plan a conversion to safetensors", plan_safetensors, PLAN_FACTOR, 0},
+    {"convert to safetensors", to_safetensors, CONVERT_FACTOR, 0},
+    {"convert to mlx", to_mlx, CONVERT_FACTOR, 0},
+    {"convert to ollama", to_ollama, CONVERT_FACTOR, 0},
+    {"convert to npz", to_npz, CONVERT_FACTOR, 0},
+    {"write gguf", write_gguf_file, WRITE_FACTOR, 0},
+    {"write safetensors", write_safetensors_file, WRITE_FACTOR, 0},
+    {"write npz", write_npz_file, WRITE_FACTOR, 0},
+    {"edit: add a key", edit_key, EDIT_FACTOR, 0},
+    {"edit: change a value", edit_value, EDIT_FACTOR, 0},
+    {"edit: rename a tensor", edit_name, EDIT_FACTOR, 0},
+    {NULL, NULL, 0, 0},
 };

@@ -45,11 +45,22 @@ typedef struct result {
     const char *slowest;
 } result;
 
-/* Bytes that an operation may need. A difference opens two models, so their bytes count twice. */
+/* A difference with itself opens two models, so the bytes count twice. */
+static uint64_t models_of(const operation *o)
+{
+    return strcmp(o->name, "diff with itself") == 0 ? 2 : 1;
+}
+
+/* Returns the number of bytes that an operation may need in addition to those for the contents. */
+static uint64_t constant_of(const operation *o)
+{
+    return models_of(o) * of_files + ((uint64_t)1 << 20) + o->constant;
+}
+
 static uint64_t limit_of(const operation *o)
 {
-    uint64_t models = strcmp(o->name, "diff with itself") == 0 ? 2 : 1;
-    return 8 * models * present + models * of_files + ((uint64_t)1 << 20) + o->constant;
+    uint64_t factor = o->factor == 0 ? 8 : o->factor;
+    return factor * models_of(o) * present + constant_of(o);
 }
 
 static void run(const dense_shape *kind, const char *folder, const operation *o, result *worst)
@@ -69,8 +80,8 @@ static void run(const dense_shape *kind, const char *folder, const operation *o,
     double start = now();
     wb_status status = o->run(&s);
     double seconds = now() - start;
-    double beyond = (double)s.memory.peak - (double)(limit_of(o) - 8 * present);
-    double factor = beyond < 0 ? 0 : beyond / (double)present;
+    double beyond = (double)s.memory.peak - (double)constant_of(o);
+    double factor = beyond < 0 ? 0 : beyond / (double)(models_of(o) * present);
     bool failed = s.memory.peak > limit_of(o);
     bool leaked = s.memory.blocks != 0 || s.memory.live != 0 || s.memory.wrong;
     if (arguments.all || failed || leaked)

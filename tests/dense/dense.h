@@ -4,7 +4,8 @@
  * A dense file has as many small items (keys, tensors, tokens …) as fit into its size, so that the
  * memory for each item counts most. A shape writes such files, and an operation calls public
  * functions. dense.c runs every operation on every shape, and compares the peak of the allocated
- * memory with the promised bound: 8 times the bytes present plus 1 MiB.
+ * memory with the promised bound: 8 times the bytes present plus 1 MiB, or the larger bound that
+ * the header of the function promises.
  */
 #ifndef WB_TESTS_DENSE_H
 #define WB_TESTS_DENSE_H
@@ -51,6 +52,7 @@ typedef struct operation {
     const char *name;
     /* Calls the functions, and frees what they return. Returns the status to print. */
     wb_status (*run)(subject *s);
+    uint64_t factor;   /* bytes that the header permits for each byte present; 0: 8 */
     uint64_t constant; /* bytes that the header permits in addition, for buffers of fixed size */
 } operation;
 
