@@ -76,13 +76,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
         text[size] = '\0';
         if (wb__tree_parse(&tree, text, size, &wb__default_allocator)) {
-            wb__facts facts = {.config = &tree};
-            wb__str said = wb__config_architecture(&facts, &family);
+            wb__facts facts = {.key_value = NULL};
+            wb__facts_use_config(&facts, &tree);
+            wb__str said = wb__config_architecture(&facts, NULL, &family);
             char *copy = malloc(said.len + 1);
             CHECK(copy != NULL);
             memcpy(copy, said.ptr, said.len);
             copy[said.len] = '\0';
-            wb__config_make(&configs[pass], &facts, family, said.len == 0 ? NULL : copy, NULL);
+            wb__config_make(&configs[pass], &facts, family, said.len > 0,
+                            said.len == 0 ? NULL : copy, NULL);
             check_config(&configs[pass]);
             check_told(&facts, &configs[pass], family);
             configs[pass].architecture = NULL;

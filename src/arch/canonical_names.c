@@ -102,7 +102,8 @@ static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
                        const wb__matched *matched)
 {
     char buffer[WB__STEM_MAX * 2];
-    wb__str text = {buffer, wb__canonical_write(matched, buffer, sizeof buffer)};
+    wb__str text = {buffer, wb__canonical_write(matched->rule, matched->layer, matched->suffix,
+                                                buffer, sizeof buffer)};
     uint32_t hash = hash_of(names, text);
     size_t slot = find_slot(names, text, hash);
     wb__name_entry *entry = NULL;
@@ -127,15 +128,14 @@ static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
                                   .view = WB__NO_ENTRY,
                                   .layer = (uint16_t)matched->layer,
                                   .suffix = (uint8_t)matched->suffix,
-                                  .spelt = (uint8_t)matched->spelt};
+                                  .spelling = matched->spelling};
         names->slots[slot] = (uint32_t)names->entries.count;
     }
     names->of[tensor] = names->slots[slot] - 1;
-    names->gguf_names += matched->spelt == WB__SPELT_GGUF;
-    if (strstr(matched->rule->canonical, "layers.{n}.") != NULL ||
-        strncmp(matched->rule->canonical, "blk.{n}.", 8) == 0) {
-        uint32_t *layers =
-            strncmp(matched->rule->canonical, "enc.", 4) == 0 ? &names->enc_layers : &names->layers;
+    names->gguf_names +=
+        matched->spelling != NULL && (matched->spelling->sides & WB__SIDE_GGUF) != 0;
+    if (wb__rule_has_layer(matched->rule)) {
+        uint32_t *layers = wb__rule_is_encoder(matched->rule) ? &names->enc_layers : &names->layers;
         if (matched->layer >= *layers)
             *layers = matched->layer + 1;
     }

@@ -26,7 +26,7 @@ typedef struct wb__name_entry {
     uint32_t experts; /* number of parts found in the stack; 0: not a stack */
     uint16_t layer;
     uint8_t suffix;
-    uint8_t spelt;
+    const wb__spelling *spelling; /* that of the first part; NULL: the canonical name */
 } wb__name_entry;
 
 /* View of a stack: separately stored experts as one tensor. */

@@ -1,48 +1,78 @@
-/* Sets missing config fields to the defaults of the family. */
+/* Sets config fields from the rows of the family's table. */
 #include "arch/config_maker.h"
+#include "arch/config_words.h"
+#include "arch/family_scope.h"
 
 /* Returns true if the field has a meaning for the model. */
 static bool applies(const wb_config *config, int field)
 {
-    if (field == WB_CONFIG_SLIDING_WINDOW_PATTERN || field == WB_CONFIG_ROPE_LOCAL_THETA)
-        return config->sliding_window != 0;
-    return field != WB_CONFIG_EXPERT_WEIGHTS_NORM || config->n_experts != 0;
-}
-
-static void set_default(const wb__config_maker *m, const wb__config_default *row)
-{
-    wb_config *config = m->config;
-    uint8_t others = m->by_key ? WB__IN_FOLDERS : WB__IN_GGUF_FILES;
-    bool is_said = wb__config_is_known(m, row->field) && row->where != WB__ALWAYS;
-    if (is_said || row->where == others || !applies(config, row->field))
-        return;
-    switch (wb__config_rows[row->field].kind) {
-    case WB__CONFIG_KIND_COUNT:
-        *(uint64_t *)wb__config_member(m, row->field) = (uint64_t)row->value;
-        break;
-    case WB__CONFIG_KIND_REAL: *(double *)wb__config_member(m, row->field) = row->value; break;
-    default:
-        /* a boolean, because text and layout fields have no defaults */
-        *(uint32_t *)wb__config_member(m, row->field) = (uint32_t)row->value;
+    switch (field) {
+    case WB_CONFIG_SLIDING_WINDOW_PATTERN:
+    case WB_CONFIG_ROPE_LOCAL_THETA: return config->sliding_window != 0;
+    case WB_CONFIG_EXPERT_GATING_FUNC:
+    case WB_CONFIG_EXPERT_WEIGHTS_SCALE:
+    case WB_CONFIG_EXPERT_WEIGHTS_NORM: return config->n_experts != 0;
+    default: return true;
     }
-    config->origin[row->field] = WB_ORIGIN_DEFAULT;
 }
 
-void wb__config_family_defaults(const wb__config_maker *m, bool details)
+/* Sets a field to a value. Returns false for a value of another type. */
+static bool assign(const wb__config_maker *m, int field, const wb__fact *value)
 {
+    void *member = wb__config_member(m, field);
+    wb__config_kind kind = wb__config_rows[field].kind;
+    bool is_number =
+        value->type == WB__FACT_UINT || value->type == WB__FACT_INT || value->type == WB__FACT_REAL;
+    if (kind == WB__CONFIG_KIND_COUNT && value->type == WB__FACT_UINT)
+        *(uint64_t *)member = value->number;
+    else if (kind == WB__CONFIG_KIND_REAL && is_number)
+        *(double *)member = value->real;
+    else if (kind == WB__CONFIG_KIND_FLAG && value->type == WB__FACT_BOOL)
+        *(uint32_t *)member = value->number != 0;
+    else
+        return wb__config_is_choice(kind) && wb__config_choice(kind, value, member);
+    return true;
+}
+
+/* Sets a field to the value of a row, which may be NULL. */
+static void set_field(const wb__config_maker *m, int field, const wb__value_row *row,
+                      wb_origin origin)
+{
+    wb__family_scope scope = wb__config_scope(m);
+    const wb__scope names = wb__family_names(&scope);
+    if (row == NULL)
+        return;
+    wb__fact value = wb__expr_eval(row->expr, &names);
+    if (assign(m, field, &value))
+        m->config->origin[field] = (uint8_t)origin;
+}
+
+/* The rows for models with GGUF key-values, and for models with config.json. */
+static unsigned places_of(const wb__config_maker *m)
+{
+    return 1u << WB__VALUE_BOTH | 1u << (m->by_key ? WB__VALUE_IMPLIED : WB__VALUE_DEFAULT);
+}
+
+void wb__config_family_values(const wb__config_maker *m, bool details)
+{
+    int first = details ? WB_CONFIG_ACTIVATION : 0;
+    int end = details ? WB_CONFIG_FIELDS : WB_CONFIG_ACTIVATION;
     /*
      * Defaults apply only if a file names the architecture; otherwise they would be based on a
      * guess.
      */
     if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
         return;
-    for (const wb__config_default *row = m->family->defaults; row->field != 0; row++) {
-        if ((row->field >= WB_CONFIG_ACTIVATION) == details)
-            set_default(m, row);
-    }
-    if (!details && m->by_key && !(m->family->flags & WB__FAMILY_NO_ROPE)) {
-        /* llama.cpp's default */
-        const wb__config_default theta = {WB_CONFIG_ROPE_THETA, WB__EVERYWHERE, 10000};
-        set_default(m, &theta);
+    for (int field = first; field < end; field++) {
+        if (!m->by_key)
+            set_field(m, field, wb__family_value(m->family, 1u << WB__VALUE_SET, field, NULL),
+                      WB_ORIGIN_FILE);
+        if (!applies(m->config, field))
+            continue;
+        if (!wb__config_is_known(m, field))
+            set_field(m, field, wb__family_value(m->family, places_of(m), field, NULL),
+                      WB_ORIGIN_DEFAULT);
+        set_field(m, field, wb__family_value(m->family, 1u << WB__VALUE_ALWAYS, field, NULL),
+                  WB_ORIGIN_DEFAULT);
     }
 }

@@ -5,6 +5,7 @@
 #ifndef WB_ARCH_CONFIG_MAKER_H
 #define WB_ARCH_CONFIG_MAKER_H
 
+#include "arch/family_scope.h"
 #include "arch/model_config.h"
 
 typedef struct wb__config_maker {
@@ -50,11 +51,22 @@ static inline void wb__config_set_word(const wb__config_maker *m, int field, uin
     m->config->origin[field] = (uint8_t)origin;
 }
 
+/* Returns the scope of expressions for the config as far as it is filled in. */
+static inline wb__family_scope wb__config_scope(const wb__config_maker *m)
+{
+    return (wb__family_scope){.family = m->family,
+                              .facts = m->facts,
+                              .config = m->config,
+                              .names = m->names,
+                              .prefix = m->prefix,
+                              .by_key = m->by_key};
+}
+
 /*
- * Sets missing fields to the family's defaults: the fields from WB_CONFIG_ACTIVATION on if `details`
- * is true, else those before it (config_defaults.c).
+ * Sets fields as the rows of the family's table specify: the fields from WB_CONFIG_ACTIVATION on if
+ * `details` is true, else those before it (config_defaults.c).
  */
-void wb__config_family_defaults(const wb__config_maker *m, bool details);
+void wb__config_family_values(const wb__config_maker *m, bool details);
 
 /* Sets the fields from WB_CONFIG_ACTIVATION on that no file specifies (config_details.c). */
 void wb__config_details(const wb__config_maker *m);

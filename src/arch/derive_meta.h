@@ -10,6 +10,7 @@
 #ifndef WB_ARCH_DERIVE_META_H
 #define WB_ARCH_DERIVE_META_H
 
+#include "arch/family_scope.h"
 #include "arch/model_config.h"
 #include "arch/tokenizer/tokenizer.h"
 #include "model/catalog.h"
@@ -28,6 +29,9 @@ typedef struct wb__deriver {
     size_t scalars;   /* number of scalars derived from JSON files */
     size_t elements;  /* number of array elements derived */
 } wb__deriver;
+
+/* Returns the scope of the family's expressions. */
+wb__family_scope wb__deriver_scope(const wb__deriver *teller);
 
 /* ---- helper functions ---- */
 

@@ -1,58 +1,162 @@
+/* Finds families, and the inherited properties of a family. */
 #include "arch/family.h"
 
-extern const wb__family wb__family_llama, wb__family_qwen2, wb__family_qwen2moe, wb__family_qwen3,
-    wb__family_qwen3moe, wb__family_gemma, wb__family_gemma2, wb__family_gemma3, wb__family_phi3,
-    wb__family_bert, wb__family_whisper;
+/* ---- search ---- */
 
-static const wb__family *const families[] = {
-    &wb__family_llama,    &wb__family_qwen2, &wb__family_qwen2moe, &wb__family_qwen3,
-    &wb__family_qwen3moe, &wb__family_gemma, &wb__family_gemma2,   &wb__family_gemma3,
-    &wb__family_phi3,     &wb__family_bert,  &wb__family_whisper,
-};
-
-#define COUNT (sizeof families / sizeof families[0])
-
-bool wb__spelling_next(const char **rest, wb__str *spelling)
+/* Returns family i of the set followed by the compiled families; NULL after the last one. */
+static const wb__family *family_at(const wb__family_set *set, size_t i)
 {
-    if (*rest == NULL || **rest == '\0')
-        return false;
-    size_t n = strcspn(*rest, "|");
-    *spelling = (wb__str){*rest, n};
-    *rest += n + ((*rest)[n] == '|');
-    return true;
+    size_t own = set == NULL ? 0 : set->count;
+    if (i < own)
+        return set->families[i];
+    return i - own < wb__family_count ? wb__families[i - own] : NULL;
 }
 
-const wb__family *wb__family_by_name(wb__str architecture)
+static bool is_listed(const char *list, wb__str text)
 {
-    for (size_t i = 0; i < COUNT; i++) {
-        if (wb__str_equal(architecture, wb__str_from(families[i]->name, SIZE_MAX)))
-            return families[i];
+    wb__str element;
+    while (wb__spelling_next(&list, &element)) {
+        if (wb__str_equal(element, text))
+            return true;
+    }
+    return false;
+}
+
+const wb__family *wb__family_named(const wb__family_set *set, wb__str name)
+{
+    const wb__family *family;
+    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+        if (wb__str_equal(name, wb__str_from(family->name, SIZE_MAX)))
+            return family;
+    }
+    return wb__str_equal(name, wb__str_from(wb__family_unknown.name, SIZE_MAX))
+               ? &wb__family_unknown
+               : NULL;
+}
+
+const wb__family *wb__family_by_model_type(const wb__family_set *set, wb__str model_type)
+{
+    const wb__family *family;
+    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+        if (is_listed(family->types, model_type))
+            return family;
     }
     return NULL;
 }
 
-const wb__family *wb__family_by_model_type(wb__str model_type)
+const wb__family *wb__family_by_name(const wb__family_set *set, wb__str architecture,
+                                     const wb__scope *scope)
 {
-    wb__str spelling;
-    for (size_t i = 0; i < COUNT; i++) {
-        const char *rest = families[i]->model_types;
-        while (wb__spelling_next(&rest, &spelling)) {
-            if (wb__str_equal(model_type, spelling))
-                return families[i];
-        }
+    const wb__family *family, *usual = NULL;
+    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+        if (!is_listed(family->gguf, architecture))
+            continue;
+        if (family->when == NULL && usual == NULL)
+            usual = family;
+        if (family->when != NULL && scope != NULL && wb__expr_holds(family->when, scope, false))
+            return family;
     }
-    return NULL;
+    return usual;
 }
 
-const wb__family *wb__family_by_signature(bool (*has)(void *ctx, wb__str pattern), void *ctx)
+const wb__family *wb__family_by_signature(const wb__family_set *set,
+                                          bool (*has)(void *ctx, wb__str pattern), void *ctx)
 {
-    wb__str spelling;
-    for (size_t i = 0; i < COUNT; i++) {
-        const char *rest = families[i]->signature;
-        while (wb__spelling_next(&rest, &spelling)) {
-            if (has(ctx, spelling))
-                return families[i];
+    const wb__family *family;
+    wb__str pattern;
+    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+        const char *rest = family->signature;
+        while (wb__spelling_next(&rest, &pattern)) {
+            if (has(ctx, pattern))
+                return family;
         }
     }
     return &wb__family_unknown;
+}
+
+/* ---- inheritance ---- */
+
+static wb__str first_of(const char *list)
+{
+    wb__str first = {"", 0};
+    (void)wb__spelling_next(&list, &first);
+    return first;
+}
+
+wb__str wb__family_gguf(const wb__family *family)
+{
+    while (family != NULL && family->gguf == NULL)
+        family = family->base;
+    return first_of(family == NULL ? NULL : family->gguf);
+}
+
+wb__str wb__family_type(const wb__family *family)
+{
+    while (family != NULL && family->types == NULL)
+        family = family->base;
+    return first_of(family == NULL ? NULL : family->types);
+}
+
+wb__str wb__family_class(const wb__family *family)
+{
+    while (family != NULL && family->classes == NULL)
+        family = family->base;
+    return first_of(family == NULL ? NULL : family->classes);
+}
+
+wb__family_rope wb__family_rope_of(const wb__family *family)
+{
+    while (family->base != NULL && family->rope == WB__ROPE_INHERITED)
+        family = family->base;
+    return family->rope == WB__ROPE_INHERITED ? WB__ROPE_HALVES : (wb__family_rope)family->rope;
+}
+
+uint8_t wb__family_norms(const wb__family *family)
+{
+    while (family->base != NULL && !family->has_norm_sides)
+        family = family->base;
+    return family->norm_sides;
+}
+
+uint32_t wb__family_flags(const wb__family *family)
+{
+    uint32_t flags = 0;
+    for (; family != NULL; family = family->base)
+        flags |= family->flags;
+    return flags;
+}
+
+uint32_t wb__family_needs(const wb__family *family, unsigned kind)
+{
+    const wb__family *f = family;
+    while (f->base != NULL && f->needs == 0)
+        f = f->base;
+    uint32_t needs = f->needs;
+    f = family;
+    while (f->base != NULL && f->kind_needs[kind] == 0)
+        f = f->base;
+    return needs | f->kind_needs[kind];
+}
+
+const wb__value_row *wb__family_value(const wb__family *family, unsigned places, int field,
+                                      const char *name)
+{
+    for (; family != NULL; family = family->base) {
+        for (size_t i = 0; i < family->value_count; i++) {
+            const wb__value_row *row = &family->values[i];
+            if ((places >> row->where & 1) != 0 && row->field == field &&
+                (field >= 0 || strcmp(row->name, name) == 0))
+                return row;
+        }
+    }
+    return NULL;
+}
+
+bool wb__family_hint(const wb__family *family, const char *hint)
+{
+    for (; family != NULL; family = family->base) {
+        if (is_listed(family->tokenizer, wb__str_from(hint, SIZE_MAX)))
+            return true;
+    }
+    return false;
 }

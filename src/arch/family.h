@@ -1,21 +1,23 @@
 /*
- * arch/family.h: naming rules for the tensors of architecture families.
+ * arch/family.h: architecture families as data.
  *
- * A rule is a table row with a canonical name and the equivalent names in other formats. {n} is the
- * layer, {e} the expert, and '|' separates alternatives. Rows omit ".weight" and ".bias": the
- * suffix after the last dot is copied. Native names (Hugging Face and MLX) omit "model." and other
- * wrapper prefixes (name_pattern.c removes them). A rule has an effect only if the tensor exists,
- * so extra rows are harmless.
+ * A family is a table: src/arch/families/NAME.family. scripts/families.sh compiles the tables to C
+ * (arch/family_text.h). docs/dev/adding-a-family.md describes the language,
+ * docs/dev/families-design.md the ideas.
  *
- * A family is a table file in families/ and a row in families.c. If two rows contain the same name,
- * the first one applies. A family overrides shared rows by listing its own rows first.
+ * A table inherits everything from its base. For each name, the table that is nearest to the family
+ * decides: the family itself, its base, the base of its base.
  */
 #ifndef WB_ARCH_FAMILY_H
 #define WB_ARCH_FAMILY_H
 
+#include "arch/expr.h"
 #include "core/core.h"
 
-/* Parts of a layer, as bit flags. A rule provides parts, a family requires them. */
+/*
+ * Roles of tensors, as bit flags. A tensor row has roles; `needs` rows require roles of each layer
+ * or of the model.
+ */
 enum {
     WB__NEED_NORM = 1u << 0,
     WB__NEED_Q = 1u << 1,
@@ -26,107 +28,235 @@ enum {
     WB__NEED_GATE = 1u << 6,
     WB__NEED_UP = 1u << 7,
     WB__NEED_DOWN = 1u << 8,
-    WB__NEED_CROSS = 1u << 9, /* cross attention; only the q tensor is checked */
-    /* The following parts are not in a layer. */
+    WB__NEED_CROSS = 1u << 9,  /* cross attention; only the q tensor is checked */
+    WB__NEED_MIXER = 1u << 10, /* input projection of a recurrent or convolutional layer */
+    WB__NEED_MIXER_OUT = 1u << 11,
+    WB__NEED_CONV = 1u << 12,
+    WB__NEED_DECAY = 1u << 13, /* A of a state-space model */
+    /* The following roles are not those of tensors in a layer. */
     WB__NEED_EMBEDDING = 1u << 16,
     WB__NEED_HEAD = 1u << 17, /* the output matrix, unless it is tied to the embedding */
     WB__NEED_LAST_NORM = 1u << 18
 };
 
-/* Additional properties of a rule (the highest bits of wb__rule.provides). */
+/* Properties of tensors, in the highest bits of the roles. No layer needs them. */
+#define WB__RULE_ROUTER (1u << 27)
 #define WB__RULE_ROPE_Q (1u << 28) /* query tensor; GGUF may permute the rows of each head */
 #define WB__RULE_ROPE_K (1u << 29) /* key tensor; GGUF may permute the rows of each head */
 #define WB__RULE_NORM (1u << 30)   /* norm; some formats store its weight minus 1 */
-/* the canonical name has no ".weight" suffix, even if the stored name has one */
-#define WB__RULE_BARE (1u << 31)
-#define WB__RULE_FLAGS (WB__RULE_ROPE_Q | WB__RULE_ROPE_K | WB__RULE_NORM | WB__RULE_BARE)
+#define WB__RULE_FLAGS (WB__RULE_ROUTER | WB__RULE_ROPE_Q | WB__RULE_ROPE_K | WB__RULE_NORM)
 
-#define WB__NEEDS_ATTENTION (WB__NEED_NORM | WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT)
-#define WB__NEEDS_FFN (WB__NEED_FFN_NORM | WB__NEED_UP | WB__NEED_DOWN)
+/* ---- tensors ---- */
 
-/*
- * `shape` has one letter per dimension of the ".weight" tensor; a ".bias" has only the first
- * dimension. Each letter stands for a size in wb_config:
- *   d dim   q q_dim   k kv_dim   s q_dim + 2 kv_dim   h head_dim   f ffn_dim   g 2 ffn_dim
- *   v vocab_size   e n_experts   x expert_ffn_dim   l max_seq_len   ? anything
- *   D enc_dim   F enc_ffn_dim   L enc_max_seq_len   m n_mels
- */
-typedef struct wb__rule {
-    const char *canonical; /* NULL: a recognized tensor that needs no canonical name */
-    const char *gguf;
-    const char *native; /* name in Hugging Face and MLX models */
-    const char *shape;  /* NULL if unknown */
-    uint32_t provides;  /* flags WB__NEED_* and WB__RULE_* */
-} wb__rule;
-
-/* The models to which a default applies. */
+/* The formats in which a tensor has a name, as bit flags. */
 enum {
-    WB__IN_FOLDERS,    /* those with config.json: a default of transformers */
-    WB__EVERYWHERE,    /* all */
-    WB__IN_GGUF_FILES, /* those with GGUF key-values: a constant of llama.cpp */
-    WB__ALWAYS         /* all, whatever their files specify: a constant of the architecture */
+    WB__SIDE_GGUF = 1,
+    WB__SIDE_HF = 2,
+    WB__SIDE_MLX = 4,
+    WB__SIDE_OLLAMA = 8,
+    WB__SIDE_NATIVE = WB__SIDE_HF | WB__SIDE_MLX | WB__SIDE_OLLAMA
 };
 
-/* Default of a config field, which applies if the files omit the field. */
-typedef struct wb__config_default {
-    uint8_t field; /* a wb_config_field value */
-    uint8_t where; /* the models to which the default applies: WB__IN_FOLDERS … */
-    double value;
-} wb__config_default;
+/* The last word of a tensor name. */
+typedef enum wb__suffix {
+    WB__SUFFIX_NONE,
+    WB__SUFFIX_WEIGHT,
+    WB__SUFFIX_BIAS,
+    WB__SUFFIX_SAME /* in tables: the suffix of the canonical name */
+} wb__suffix;
 
-#define WB__FAMILY_INTERLEAVED 1u /* GGUF permutes the rows of q and k (row_order.h) */
-#define WB__FAMILY_NORM_OFFSET 2u /* Hugging Face and MLX store norm weights minus 1 */
-#define WB__FAMILY_NO_ROPE 4u     /* no RoPE: learned position embeddings or none */
-#define WB__FAMILY_NO_HEAD 8u     /* no output matrix over the vocabulary */
-#define WB__FAMILY_ENCODER 16u    /* an encoder in addition to the decoder */
-#define WB__FAMILY_FACTORS 32u    /* llama.cpp applies NAME.scale also to feed-forward tensors */
+/* Operations that make a stored tensor from the canonical one. */
+typedef enum wb__transform_kind {
+    WB__TRANSFORM_SCALE, /* scale(x): multiplies all values by x */
+    WB__TRANSFORMS
+} wb__transform_kind;
 
-#define WB__FAMILY_SCALED 64u /* embeddings are multiplied by the square root of dim */
-#define WB__FAMILY_QUERY 128u /* config.json has query_pre_attn_scalar; GGUF has no key for it */
-#define WB__FAMILY_PARTIAL_ROPE 256u /* RoPE may rotate only the first part of each head */
+typedef struct wb__transform {
+    uint8_t kind; /* a wb__transform_kind */
+    wb__expr argument;
+} wb__transform;
 
-#define WB__RULE_GROUPS 5
+/*
+ * A name of a tensor, without ".weight" and ".bias". {n} is the layer, {e} the expert. Spellings
+ * with {e} are parts of a stack: one tensor per expert.
+ */
+typedef struct wb__spelling {
+    const char *name;
+    uint8_t sides;              /* the formats that use this name */
+    uint8_t suffix;             /* a wb__suffix: the suffix in this format */
+    bool is_read;               /* the name is recognized, but never written */
+    uint8_t count;              /* number of transforms */
+    const wb__transform *chain; /* makes the stored tensor from the canonical one */
+} wb__spelling;
+
+/* A row of a table: one canonical tensor, in every layer if its name contains {n}. */
+typedef struct wb__rule {
+    const char *canonical; /* NULL: a recognized tensor that needs no canonical name */
+    const wb__spelling *spellings;
+    const wb__expr *shape; /* NULL: unknown; an axis that is NULL may have any length */
+    uint32_t provides;     /* flags WB__NEED_* and WB__RULE_* */
+    uint8_t spelling_count;
+    uint8_t rank;    /* number of axes of `shape` */
+    uint8_t suffix;  /* WB__SUFFIX_SAME: any; WB__SUFFIX_NONE: the canonical name has no suffix */
+    bool is_dropped; /* the family does not have the inherited row */
+} wb__rule;
+
+/* ---- values ---- */
+
+typedef enum wb__value_where {
+    WB__VALUE_SET,     /* set: computed from config.json, instead of the usual member */
+    WB__VALUE_DEFAULT, /* default: if config.json has no value; a default of transformers */
+    WB__VALUE_IMPLIED, /* implied: if the GGUF file has no value; a constant of llama.cpp */
+    WB__VALUE_BOTH,    /* missing: `default` and `implied` at the same time */
+    WB__VALUE_ALWAYS,  /* always: a constant of the architecture */
+    WB__VALUE_LET      /* let: a name for use in expressions */
+} wb__value_where;
+
+/* A value of the config, or of a name. */
+typedef struct wb__value_row {
+    uint8_t where;
+    int16_t field; /* a wb_config_field; -1 for `let` */
+    const char *name;
+    wb__expr expr;
+} wb__value_row;
+
+typedef enum wb__key_type {
+    WB__KEY_AS_SAID, /* the type of the value */
+    WB__KEY_U32,
+    WB__KEY_F32,
+    WB__KEY_BOOL,
+    WB__KEY_STR,
+    WB__KEY_U32_LIST, /* one element per layer */
+    WB__KEY_F32_LIST,
+    WB__KEY_BOOL_LIST
+} wb__key_type;
+
+/* A GGUF key (without the prefix of the architecture) or a member of config.json, and its value in
+ * the terms of the other format. */
+typedef struct wb__key_row {
+    const char *name;
+    uint8_t type;
+    bool is_json; /* a member of config.json, made for a GGUF file */
+    wb__expr expr;
+    wb__expr condition;
+} wb__key_row;
+
+/* ---- limits ---- */
+
+/* A config for which a program computes something else. */
+typedef struct wb__limit {
+    uint8_t sides;      /* the targets of a conversion to which the limit applies */
+    const char *member; /* the member of config.json to name in the message */
+    wb__expr condition; /* true: the config is outside the limit */
+    const char *text;
+} wb__limit;
+
+/* ---- the family ---- */
+
+#define WB__FAMILY_NO_HEAD 8u        /* no output matrix over the vocabulary */
+#define WB__FAMILY_ENCODER 16u       /* an encoder in addition to the decoder */
+#define WB__FAMILY_FACTORS 32u       /* llama.cpp applies NAME.scale also to feed-forward tensors */
+#define WB__FAMILY_ROUTER_8 128u     /* mlx-lm quantizes routers to 8 bits */
+#define WB__FAMILY_NOT_LLAMA_CPP 64u /* llama.cpp does not load GGUF files of this family */
+
+/* Which rows of q and k RoPE rotates together. */
+typedef enum wb__family_rope {
+    WB__ROPE_INHERITED,
+    WB__ROPE_NO,       /* no RoPE */
+    WB__ROPE_HALVES,   /* rows that are half a head apart, in every format */
+    WB__ROPE_PERMUTED, /* as HALVES in Hugging Face; adjacent rows in GGUF, which permutes them */
+    WB__ROPE_ADJACENT  /* adjacent rows, in every format */
+} wb__family_rope;
+
+#define WB__LAYER_KIND_COUNT 6 /* number of values of wb_layer_kind */
 
 typedef struct wb__family {
-    const char *name;        /* value of general.architecture */
-    const char *model_types; /* values of model_type in config.json, separated by '|' */
-    /*
-     * name patterns of tensors that only this family has, separated by '|'; they identify the
-     * family of a model without architecture information; NULL: none
-     */
-    const char *signature;
-    const wb__rule *rules[WB__RULE_GROUPS]; /* each list ends with an empty row */
-    const wb__config_default *defaults;     /* the list ends with field 0 */
-    const char *activation; /* "hidden_act" of config.json, which GGUF does not store */
+    const char *name; /* name of the table */
+    const struct wb__family *base;
+    /* The following lists are separated by '|'. The first element is the one that is written. */
+    const char *gguf;      /* general.architecture */
+    const char *types;     /* model_type in config.json */
+    const char *classes;   /* architectures in config.json */
+    const char *signature; /* name patterns of tensors that only this family has */
+    const char *wrappers;  /* prefixes that tensor names may have, each with its last dot */
+    wb__expr when;         /* true if a GGUF file of this architecture is of this family */
+    const wb__rule *rules;
+    size_t rule_count;
+    const wb__value_row *values;
+    size_t value_count;
+    const wb__key_row *keys;
+    size_t key_count;
+    const wb__limit *limits;
+    size_t limit_count;
+    const char *tokenizer;  /* hints for the tokenizer, separated by '|' */
+    uint8_t rope;           /* a wb__family_rope */
+    uint8_t norm_sides;     /* formats that store norm weights plus 1, as WB__SIDE_* flags */
+    uint8_t has_norm_sides; /* 0: inherited */
     uint32_t flags;
-    /*
-     * number of layers of the model whose query_pre_attn_scalar is dim / n_heads in llama.cpp; that
-     * of all other models is head_dim; 0: there is no such model
-     */
-    uint64_t query_layers;
-    uint32_t needs; /* required parts of each layer and of the model (WB__NEED_*) */
+    uint32_t needs;                            /* WB__NEED_* of the model and of every layer */
+    uint32_t kind_needs[WB__LAYER_KIND_COUNT]; /* WB__NEED_* of layers of a kind */
 } wb__family;
 
-/* Rules shared by several families (families/shared.c). */
-extern const wb__rule wb__rules_decoder[];
-extern const wb__rule wb__rules_experts[];
-extern const wb__rule wb__rules_known[];
+/* ---- all families ---- */
 
-/* Return the family with this general.architecture or model_type; NULL if there is none. */
-const wb__family *wb__family_by_name(wb__str architecture);
-const wb__family *wb__family_by_model_type(wb__str model_type);
+/* The compiled tables. `families` that have `when` precede others with the same GGUF name. */
+extern const wb__family *const wb__families[];
+extern const size_t wb__family_count;
 
-/*
- * wb__family_unknown has the rules for models whose family is unknown. wb__family_by_signature
- * returns the first family with a signature for which `has` returns true, or &wb__family_unknown.
- */
+/* The rules for models whose family is unknown. */
 extern const wb__family wb__family_unknown;
-const wb__family *wb__family_by_signature(bool (*has)(void *ctx, wb__str pattern), void *ctx);
+
+/* A set of families to search: those of the user first, then the compiled ones. */
+typedef struct wb__family_set {
+    const wb__family *const *families; /* the user's */
+    size_t count;
+} wb__family_set;
 
 /*
- * Takes the next element of a '|' separated list. *rest is initially the list. Returns false at the
- * end.
+ * Return the family with this model_type, or the first one with this general.architecture whose
+ * condition holds in `scope`; NULL if there is none. `set` may be NULL.
  */
+const wb__family *wb__family_by_model_type(const wb__family_set *set, wb__str model_type);
+const wb__family *wb__family_by_name(const wb__family_set *set, wb__str architecture,
+                                     const wb__scope *scope);
+
+/* Returns the table with this name, or NULL. */
+const wb__family *wb__family_named(const wb__family_set *set, wb__str name);
+
+/* Returns the first family with a signature for which `has` returns true, or &wb__family_unknown. */
+const wb__family *wb__family_by_signature(const wb__family_set *set,
+                                          bool (*has)(void *ctx, wb__str pattern), void *ctx);
+
+/* ---- inherited properties ---- */
+
+/* Returns the first element of a '|' separated list of the family or its bases: "" if none. */
+wb__str wb__family_gguf(const wb__family *family);
+wb__str wb__family_type(const wb__family *family);
+wb__str wb__family_class(const wb__family *family);
+
+wb__family_rope wb__family_rope_of(const wb__family *family);
+
+/* Returns the formats that store norm weights plus 1, as WB__SIDE_* flags. */
+uint8_t wb__family_norms(const wb__family *family);
+
+/* Returns the flags WB__FAMILY_*, with those of the bases. */
+uint32_t wb__family_flags(const wb__family *family);
+
+/* Returns the roles WB__NEED_* that the model and its layers of a kind (wb_layer_kind) need. */
+uint32_t wb__family_needs(const wb__family *family, unsigned kind);
+
+/*
+ * Finds the row for a wb_config field, or for a name if the field is -1, that applies at one of the
+ * places (bits 1 << wb__value_where). NULL if there is none.
+ */
+const wb__value_row *wb__family_value(const wb__family *family, unsigned places, int field,
+                                      const char *name);
+
+/* Returns true if the tokenizer hint is set. */
+bool wb__family_hint(const wb__family *family, const char *hint);
+
+/* Takes the next element of a '|' separated list. *rest is initially the list. Returns false at the
+ * end. */
 bool wb__spelling_next(const char **rest, wb__str *spelling);
 
 #endif

@@ -26,7 +26,7 @@ static void read_files(const wb__config_maker *m)
     for (int field = 0; field < WB_CONFIG_FIELDS; field++) {
         const wb__config_row *row = &wb__config_rows[field];
         if (field >= WB_CONFIG_ENC_N_LAYERS && field <= WB_CONFIG_ENC_MAX_SEQ_LEN &&
-            (m->family == NULL || !(m->family->flags & WB__FAMILY_ENCODER)))
+            !(wb__family_flags(m->family) & WB__FAMILY_ENCODER))
             continue;
         wb__fact fact = wb__fact_by_key(m->facts, m->prefix, row->keys);
         if (fact.type == WB__FACT_NONE)
@@ -133,8 +133,8 @@ static const char *find_experts(const wb__names *names)
 {
     for (size_t i = 0; names != NULL && i < names->entries.count; i++) {
         const wb__name_entry *entry = wb__names_at(names, i);
-        if (entry->suffix == WB__SUFFIX_WEIGHT &&
-            strcmp(entry->rule->canonical, "layers.{n}.ffn.experts.gate") == 0)
+        if (entry->suffix == WB__SUFFIX_WEIGHT && (entry->rule->provides & WB__NEED_GATE) != 0 &&
+            wb__rule_is_stack(entry->rule))
             return entry->text;
     }
     return NULL;
@@ -168,12 +168,22 @@ static void derive_heads(const wb__config_maker *m)
 /* A missing output matrix means that the output is tied to the embedding. */
 static void derive_tie(const wb__config_maker *m)
 {
-    bool has_head = m->family != NULL && !(m->family->flags & WB__FAMILY_NO_HEAD);
+    bool has_head = m->family != NULL && !(wb__family_flags(m->family) & WB__FAMILY_NO_HEAD);
     if (wb__config_is_known(m, WB_CONFIG_TIE_EMBEDDINGS) || m->names == NULL || !has_head ||
         kind_of(m, "token_embedding.weight") == NULL)
         return;
     m->config->tie_embeddings = kind_of(m, "output.weight") == NULL;
     m->config->origin[WB_CONFIG_TIE_EMBEDDINGS] = WB_ORIGIN_DERIVED;
+}
+
+static wb_rope_layout layout_of(const wb__family *family, bool gguf)
+{
+    switch (wb__family_rope_of(family)) {
+    case WB__ROPE_NO: return WB_ROPE_NONE;
+    case WB__ROPE_ADJACENT: return WB_ROPE_INTERLEAVED;
+    case WB__ROPE_PERMUTED: return gguf ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF;
+    default: return WB_ROPE_HALF;
+    }
 }
 
 /*
@@ -188,11 +198,9 @@ static void derive_layout(const wb__config_maker *m)
         gguf = m->names->gguf_names > m->names->entries.count / 2;
     if (m->family == NULL)
         return;
-    config->rope_layout = m->family->flags & WB__FAMILY_NO_ROPE               ? WB_ROPE_NONE
-                          : gguf && m->family->flags & WB__FAMILY_INTERLEAVED ? WB_ROPE_INTERLEAVED
-                                                                              : WB_ROPE_HALF;
+    config->rope_layout = layout_of(m->family, gguf);
     config->origin[WB_CONFIG_ROPE_LAYOUT] = WB_ORIGIN_DERIVED;
-    config->norm_offset = !gguf && m->family->flags & WB__FAMILY_NORM_OFFSET;
+    config->norm_offset = !gguf && (wb__family_norms(m->family) & WB__SIDE_GGUF) != 0;
     config->origin[WB_CONFIG_NORM_OFFSET] = WB_ORIGIN_DERIVED;
 }
 
@@ -248,12 +256,15 @@ static void derive_packing(const wb__config_maker *m)
 
 /* ---- public functions ---- */
 
-wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family)
+wb__str wb__config_architecture(const wb__facts *facts, const wb__family_set *set,
+                                const wb__family **family)
 {
     wb__fact fact = wb__fact_by_key(facts, WB__STR(""), "general.architecture");
     *family = NULL;
     if (fact.type == WB__FACT_TEXT && fact.text.len > 0) {
-        *family = wb__family_by_name(fact.text);
+        wb__family_scope scope = {.facts = facts, .prefix = fact.text, .by_key = true};
+        const wb__scope names = wb__family_names(&scope);
+        *family = wb__family_by_name(set, fact.text, &names);
         return fact.text;
     }
     if (facts->config == NULL)
@@ -262,9 +273,9 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
     for (size_t i = 0; i < facts->place_count; i++) {
         wb__node node = wb__tree_get(facts->config, facts->places[i], "model_type");
         wb__str type = wb__tree_string(facts->config, node);
-        *family = wb__family_by_model_type(type);
+        *family = wb__family_by_model_type(set, type);
         if (*family != NULL)
-            return wb__str_from((*family)->name, SIZE_MAX);
+            return wb__family_gguf(*family);
         if (type.len > 0)
             said = type;
     }
@@ -272,22 +283,20 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
 }
 
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
-                     const char *architecture, const wb__names *names)
+                     bool is_said, const char *architecture, const wb__names *names)
 {
     wb__config_maker m = {config, facts, family, wb__str_from(architecture, SIZE_MAX),
                           names,  false};
-    const wb__family *said;
     wb__fact by_key = wb__fact_by_key(facts, WB__STR(""), "general.architecture");
     memset(config, 0, sizeof *config);
     config->size = sizeof *config;
     config->architecture = architecture;
     m.by_key = by_key.type == WB__FACT_TEXT;
     if (architecture != NULL)
-        config->origin[WB_CONFIG_ARCHITECTURE] =
-            wb__config_architecture(facts, &said).len > 0 ? WB_ORIGIN_FILE : WB_ORIGIN_DERIVED;
+        config->origin[WB_CONFIG_ARCHITECTURE] = is_said ? WB_ORIGIN_FILE : WB_ORIGIN_DERIVED;
     read_files(&m);
     read_window(&m);
-    wb__config_family_defaults(&m, false);
+    wb__config_family_values(&m, false);
     derive_from_tensors(&m);
     derive_experts(&m);
     derive_heads(&m);

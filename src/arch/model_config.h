@@ -13,23 +13,17 @@
 
 /*
  * Returns the architecture that the files specify, or an empty string. Sets *family to its family,
- * or to NULL if that is unknown.
+ * or to NULL if that is unknown. The families of `set`, which may be NULL, are tried first.
  */
-wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family);
+wb__str wb__config_architecture(const wb__facts *facts, const wb__family_set *set,
+                                const wb__family **family);
 
 /*
- * Fills a config. `family` comes from the files, or from tensor names if the files do not specify
+ * Fills a config. `is_said` tells whether the files specify the architecture. `family` comes from the files, or from tensor names if the files do not specify
  * it. `architecture` is NUL-terminated, or NULL if unknown.
  */
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
-                     const char *architecture, const wb__names *names);
-
-/*
- * Returns the value of query_pre_attn_scalar that llama.cpp uses for the model, because GGUF has no
- * key for it. Attention scores are divided by the square root of this value. Returns 0 for families
- * without this setting. `family` may be NULL.
- */
-uint64_t wb__config_query_scalar(const wb_config *config, const wb__family *family);
+                     bool is_said, const char *architecture, const wb__names *names);
 
 typedef enum wb__config_kind {
     WB__CONFIG_KIND_TEXT,

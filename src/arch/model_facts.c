@@ -158,6 +158,19 @@ bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys
     return list_by_key(facts, prefix, keys, list) || list_by_path(facts, paths, list);
 }
 
+bool wb__fact_list_seek(wb__fact_list *list, uint64_t index)
+{
+    if (index >= list->count)
+        return false;
+    if (list->element != NULL) {
+        list->next = index;
+        return true;
+    }
+    for (; list->next < index; list->next++)
+        list->node = wb__tree_next(list->tree, list->parent, list->node);
+    return true;
+}
+
 bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact)
 {
     if (list->next >= list->count)

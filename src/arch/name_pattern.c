@@ -11,6 +11,7 @@ typedef struct parts {
     uint32_t value[MAX_NUMBERS];
 } parts;
 
+/* Prefixes that names of any family may have. A family may have further ones. */
 static const wb__str wrappers[] = {
     {"model.", 6},
     {"language_model.", 15},
@@ -29,14 +30,27 @@ static const struct {
     {{".weight_packed", 14}, WB__SUFFIX_WEIGHT}, /* compressed-tensors */
 };
 
-static bool unwrap(wb__str *name)
+static bool unwrap_one(wb__str *name, wb__str wrapper)
 {
+    if (name->len <= wrapper.len || memcmp(name->ptr, wrapper.ptr, wrapper.len) != 0)
+        return false;
+    name->ptr += wrapper.len;
+    name->len -= wrapper.len;
+    return true;
+}
+
+/* Removes one wrapper prefix, if there is one. */
+static bool unwrap(const wb__family *family, wb__str *name)
+{
+    wb__str own;
     for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
-        wb__str wrapper = wrappers[i];
-        if (name->len > wrapper.len && memcmp(name->ptr, wrapper.ptr, wrapper.len) == 0) {
-            name->ptr += wrapper.len;
-            name->len -= wrapper.len;
+        if (unwrap_one(name, wrappers[i]))
             return true;
+    }
+    for (; family != NULL; family = family->base) {
+        for (const char *rest = family->wrappers; wb__spelling_next(&rest, &own);) {
+            if (unwrap_one(name, own))
+                return true;
         }
     }
     return false;
@@ -57,9 +71,9 @@ static bool read_number(const char *digit, size_t n, uint32_t *number)
     return value <= WB__NUMBER_MAX;
 }
 
-static bool take_apart(wb__str name, parts *p)
+static bool take_apart(const wb__family *family, wb__str name, parts *p)
 {
-    while (unwrap(&name)) {
+    while (unwrap(family, &name)) {
     }
     *p = (parts){.suffix = WB__SUFFIX_NONE};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -105,7 +119,7 @@ static wb__str write_pattern(const parts *p, unsigned count, char *out)
 
 /* ---- the table ---- */
 
-/* FNV-1a. All table entries are built in, so an attacker cannot cause collisions. */
+/* FNV-1a. The number of entries is limited, so collisions that an attacker causes cost little. */
 static size_t slot_of(wb__str pattern)
 {
     uint32_t hash = 2166136261u;
@@ -119,47 +133,85 @@ static size_t find_slot(const wb__rule_table *table, wb__str pattern)
 {
     size_t slot = slot_of(pattern);
     while (table->slots[slot] != 0 &&
-           !wb__str_equal(table->entries[table->slots[slot] - 1].spelling, pattern))
+           !wb__str_equal(table->entries[table->slots[slot] - 1].text, pattern))
         slot = (slot + 1) % WB__SPELLING_SLOTS;
     return slot;
 }
 
-static void add_spelling(wb__rule_table *table, const wb__rule *rule, wb__spelt spelt,
-                         wb__str spelling)
+static void add_spelling(wb__rule_table *table, const wb__rule *rule, const wb__spelling *spelling)
 {
-    size_t slot = find_slot(table, spelling);
+    wb__str text = wb__str_from(spelling == NULL ? rule->canonical : spelling->name, SIZE_MAX);
+    if (spelling != NULL && (spelling->sides & WB__SIDE_NATIVE) != 0) {
+        while (unwrap(table->family, &text)) {
+        }
+    }
+    size_t slot = find_slot(table, text);
     if (table->slots[slot] != 0 || table->count == WB__SPELLINGS_MAX)
         return;
-    table->entries[table->count].spelling = spelling;
+    table->entries[table->count].text = text;
     table->entries[table->count].rule = rule;
-    table->entries[table->count].spelt = spelt;
+    table->entries[table->count].spelling = spelling;
     table->slots[slot] = (uint16_t)++table->count;
+}
+
+/* Adds the spellings of a rule in the formats `sides`. */
+static void add_spellings(wb__rule_table *table, const wb__rule *rule, uint8_t sides)
+{
+    for (size_t i = 0; i < rule->spelling_count; i++) {
+        if ((rule->spellings[i].sides & sides) != 0)
+            add_spelling(table, rule, &rule->spellings[i]);
+    }
+}
+
+/* Returns true if a family between `nearest` and its base `family` has a row with the same canonical
+ * name, which replaces the row of `family`. */
+static bool is_replaced(const wb__family *nearest, const wb__family *family, const wb__rule *rule)
+{
+    for (; nearest != family; nearest = nearest->base) {
+        for (size_t i = 0; i < nearest->rule_count; i++) {
+            const wb__rule *own = &nearest->rules[i];
+            if (own->canonical != NULL && rule->canonical != NULL &&
+                strcmp(own->canonical, rule->canonical) == 0)
+                return true;
+        }
+    }
+    return false;
 }
 
 void wb__rule_table_make(wb__rule_table *table, const wb__family *family)
 {
     memset(table, 0, sizeof *table);
-    for (size_t group = 0; group < WB__RULE_GROUPS && family->rules[group] != NULL; group++) {
-        for (const wb__rule *rule = family->rules[group]; rule->gguf != NULL; rule++) {
-            const char *columns[] = {
-                [WB__SPELT_GGUF] = rule->gguf,
-                [WB__SPELT_NATIVE] = rule->native,
-                [WB__SPELT_CANONICAL] = rule->canonical,
-            };
-            for (wb__spelt spelt = WB__SPELT_GGUF; spelt <= WB__SPELT_CANONICAL; spelt++) {
-                wb__str spelling;
-                while (wb__spelling_next(&columns[spelt], &spelling))
-                    add_spelling(table, rule, spelt, spelling);
-            }
+    table->family = family;
+    for (const wb__family *f = family; f != NULL; f = f->base) {
+        for (size_t i = 0; i < f->rule_count; i++) {
+            const wb__rule *rule = &f->rules[i];
+            if (rule->is_dropped || is_replaced(family, f, rule))
+                continue;
+            add_spellings(table, rule, WB__SIDE_GGUF);
+            add_spellings(table, rule, WB__SIDE_NATIVE);
+            if (rule->canonical != NULL)
+                add_spelling(table, rule, NULL);
         }
     }
+}
+
+/* Sets the suffix of the canonical name. Returns false if the rule is about tensors with another
+ * suffix. */
+static bool match_suffix(const wb__rule *rule, const wb__spelling *spelling, wb__suffix found,
+                         wb__suffix *suffix)
+{
+    if (spelling != NULL && spelling->suffix != WB__SUFFIX_SAME && spelling->suffix != found)
+        return false;
+    *suffix = rule->suffix == WB__SUFFIX_SAME ? found : (wb__suffix)rule->suffix;
+    return rule->suffix == WB__SUFFIX_SAME ||
+           (spelling != NULL && spelling->suffix != WB__SUFFIX_SAME) || rule->suffix == found;
 }
 
 bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matched)
 {
     parts p;
     char buffer[WB__STEM_MAX];
-    if (!take_apart(name, &p))
+    if (!take_apart(table->family, name, &p))
         return false;
     /* The first number is always replaced, because it is a placeholder in every spelling. */
     for (unsigned count = p.numbers == 0 ? 0 : 1; count <= p.numbers; count++) {
@@ -168,13 +220,32 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
             continue;
         *matched = (wb__matched){
             .rule = table->entries[entry - 1].rule,
-            .spelt = table->entries[entry - 1].spelt,
-            .suffix = p.suffix,
+            .spelling = table->entries[entry - 1].spelling,
             .layer = count > 0 ? p.value[0] : 0,
             .expert = count > 1 ? p.value[1] : 0,
             .has_expert = count > 1,
         };
-        return true;
+        if (match_suffix(matched->rule, matched->spelling, p.suffix, &matched->suffix))
+            return true;
+    }
+    return false;
+}
+
+const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side)
+{
+    for (size_t i = 0; i < rule->spelling_count; i++) {
+        const wb__spelling *spelling = &rule->spellings[i];
+        if (!spelling->is_read && (spelling->sides & side) != 0)
+            return spelling;
+    }
+    return NULL;
+}
+
+bool wb__rule_is_stack(const wb__rule *rule)
+{
+    for (size_t i = 0; i < rule->spelling_count; i++) {
+        if (strstr(rule->spellings[i].name, "{e}") != NULL)
+            return true;
     }
     return false;
 }
@@ -213,14 +284,11 @@ size_t wb__pattern_expand(wb__str pattern, uint32_t layer, uint32_t expert, wb__
     return n + texts[suffix].len;
 }
 
-size_t wb__canonical_write(const wb__matched *matched, char *out, size_t capacity)
+size_t wb__canonical_write(const wb__rule *rule, uint32_t layer, wb__suffix suffix, char *out,
+                           size_t capacity)
 {
-    const wb__rule *rule = matched->rule;
-    wb__suffix suffix = matched->suffix;
-    if (rule->provides & WB__RULE_BARE && suffix == WB__SUFFIX_WEIGHT)
-        suffix = WB__SUFFIX_NONE;
-    return wb__pattern_expand(wb__str_from(rule->canonical, SIZE_MAX), matched->layer,
-                              matched->expert, suffix, out, capacity);
+    return wb__pattern_expand(wb__str_from(rule->canonical, SIZE_MAX), layer, 0, suffix, out,
+                              capacity);
 }
 
 bool wb__name_of_activations(wb__str name)

@@ -15,36 +15,35 @@
 
 #include "arch/family.h"
 
-#define WB__STEM_MAX 128     /* maximum length in bytes of a pattern; the longest rule has 52 */
+#define WB__STEM_MAX 128     /* maximum length in bytes of a pattern; names of tables have 96 */
 #define WB__NUMBER_MAX 65535 /* maximum layer or expert number */
-#define WB__SPELLINGS_MAX 160
-#define WB__SPELLING_SLOTS 512
-
-typedef enum wb__suffix { WB__SUFFIX_NONE, WB__SUFFIX_WEIGHT, WB__SUFFIX_BIAS } wb__suffix;
-
-/* The column of the rule table that a spelling comes from. */
-typedef enum wb__spelt { WB__SPELT_GGUF, WB__SPELT_NATIVE, WB__SPELT_CANONICAL } wb__spelt;
+#define WB__SPELLINGS_MAX 512
+#define WB__SPELLING_SLOTS 1024
 
 typedef struct wb__matched {
     const wb__rule *rule;
-    wb__spelt spelt;
-    wb__suffix suffix;
-    uint32_t layer; /* 0 if the rule has no layer */
+    const wb__spelling *spelling; /* NULL: the name is the canonical name */
+    wb__suffix suffix;            /* the suffix of the canonical name */
+    uint32_t layer;               /* 0 if the rule has no layer */
     uint32_t expert;
     bool has_expert;
 } wb__matched;
 
 typedef struct wb__rule_table {
+    const wb__family *family;
     struct {
-        wb__str spelling;
+        wb__str text; /* without wrapper prefixes */
         const wb__rule *rule;
-        wb__spelt spelt;
+        const wb__spelling *spelling;
     } entries[WB__SPELLINGS_MAX];
-    uint16_t slots[WB__SPELLING_SLOTS]; /* hash table by spelling: entry index + 1; 0: free */
+    uint16_t slots[WB__SPELLING_SLOTS]; /* hash table by text: entry index + 1; 0: free */
     size_t count;
 } wb__rule_table;
 
-/* Builds the table of all spellings of a family. */
+/*
+ * Builds the table of all spellings of a family. If two rows have the same spelling, that of the
+ * family nearest to `family` counts, then the first one. Spellings beyond the capacity are ignored.
+ */
 void wb__rule_table_make(wb__rule_table *table, const wb__family *family);
 
 /* Finds the rule for a name; returns false if there is none. */
@@ -63,7 +62,35 @@ bool wb__name_of_activations(wb__str name);
 size_t wb__pattern_expand(wb__str pattern, uint32_t layer, uint32_t expert, wb__suffix suffix,
                           char *out, size_t capacity);
 
-/* Writes the canonical name of a match. The matched rule must have a canonical name. */
-size_t wb__canonical_write(const wb__matched *matched, char *out, size_t capacity);
+/* Writes the canonical name of a tensor of a rule, which must have a canonical name. */
+size_t wb__canonical_write(const wb__rule *rule, uint32_t layer, wb__suffix suffix, char *out,
+                           size_t capacity);
+
+/*
+ * Returns the spelling with which a tensor of the rule is written in a format (one WB__SIDE_* flag),
+ * or NULL if the format does not have the tensor.
+ */
+const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side);
+
+/* Returns the suffix of a stored tensor whose canonical name has the suffix `suffix`. */
+static inline wb__suffix wb__spelling_suffix(const wb__spelling *spelling, wb__suffix suffix)
+{
+    return spelling->suffix == WB__SUFFIX_SAME ? suffix : (wb__suffix)spelling->suffix;
+}
+
+/* Returns true if the rule is about a tensor in each layer. */
+static inline bool wb__rule_has_layer(const wb__rule *rule)
+{
+    return strstr(rule->canonical, "{n}") != NULL;
+}
+
+/* Returns true if the rule is about a tensor of the encoder. */
+static inline bool wb__rule_is_encoder(const wb__rule *rule)
+{
+    return strncmp(rule->canonical, "enc.", 4) == 0;
+}
+
+/* Returns true if the rule is about stacked experts: it has a spelling with {e}. */
+bool wb__rule_is_stack(const wb__rule *rule);
 
 #endif

@@ -12,7 +12,7 @@ uint64_t wb__row_order_heads(const wb__rule *rule, const wb_config *config)
 bool wb__row_order_moves(const wb__rule *rule, wb__suffix suffix, const wb__family *family)
 {
     return rule != NULL && (rule->provides & WB__RULE_NORM) != 0 && suffix == WB__SUFFIX_WEIGHT &&
-           family != NULL && (family->flags & WB__FAMILY_NORM_OFFSET) != 0;
+           family != NULL && (wb__family_norms(family) & WB__SIDE_GGUF) != 0;
 }
 
 wb__row_order wb__row_order_of(const wb__name_entry *entry, const wb__kind *kind,

@@ -207,11 +207,6 @@ wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, con
  * out of memory. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name);
 
-/* Returns the value of query_pre_attn_scalar that llama.cpp uses for the model. Attention scores
- * are divided by the square root of this value. Returns 0 for families that do not have this
- * setting. */
-double wb__plan_query_scalar(const wb_conversion *conversion);
-
 /* ---- plan/rope_scaling.c: writes the RoPE scaling of config.json to GGUF ---- */
 
 /* Reads the RoPE scaling of config.json, adds the tensors that GGUF needs for it, and adds
@@ -235,8 +230,9 @@ wb_status wb__passthrough_plan(wb_conversion *conversion, wb__context *context);
  * the writer of an Ollama model. */
 wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *writer, wb_error *error);
 
-/* Returns true if the output stores all experts of a layer in one tensor. */
-bool wb__plan_stacks(const wb_conversion *conversion);
+/* Returns true if the output stores all experts of a layer in one tensor. `rule` is that of the
+ * experts. */
+bool wb__plan_stacks(const wb_conversion *conversion, const wb__rule *rule);
 
 /* ---- plan/ollama_tensors.c: tensors of a model directory in Ollama's layout ---- */
 
@@ -316,16 +312,19 @@ wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context);
 wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t source, bool *by_view,
                                    wb__global *global);
 
-/* ---- plan/implied_config.c ---- */
+/* ---- plan/family_limits.c ---- */
 
-/* Adds a warning for each config value that GGUF cannot store and for which llama.cpp uses a
- * different fixed value. */
-wb_status wb__implied_config_note(wb_conversion *conversion, wb__context *context);
+/* Adds a warning for each value of the config that the target cannot express. */
+wb_status wb__plan_limits(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/target_names.c ---- */
 
+/* Returns the format whose tensor names and transforms the output has, as a WB__SIDE_* flag. */
+uint8_t wb__plan_side(const wb_conversion *conversion);
+
 /* Returns the output name of a tensor with this rule, layer and suffix. `expert` is used only if
- * the output stores each expert separately. Returns a string with ptr NULL if out of memory. */
+ * the output stores each expert separately. Returns a string with ptr NULL if out of memory, and an
+ * empty string if the format does not have the tensor. */
 wb__str wb__plan_name(wb_conversion *conversion, const wb__rule *rule, uint32_t layer,
                       uint32_t expert, wb__suffix suffix);
 

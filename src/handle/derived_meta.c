@@ -2,6 +2,7 @@
 #include "handle/handle_messages.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* Texts of the sidecar files, and trees of those that are parsed as JSON. Freed after the
  * derivation. */
@@ -95,7 +96,7 @@ static uint64_t count_rows(const wb__semantics *semantics)
 
 static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__semantics *semantics)
 {
-    bool is_phi = semantics->is_family && strcmp(semantics->family->name, "phi3") == 0;
+    bool is_phi = semantics->is_family && wb__family_hint(semantics->family, "phi");
     wb__tokenizer_files input = {
         .json = f->json.text,
         .json_bytes = f->json.bytes,
@@ -109,7 +110,7 @@ static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__s
     return wb__tokenizer_make(&derived->tokenizer, f->context, &input);
 }
 
-/* Derives bert.pooling_type (how token vectors are pooled into one vector) from the pooling config
+/* Derives ARCHITECTURE.pooling_type (how token vectors are pooled into one vector) from the pooling config
  * of sentence-transformers. */
 static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
 {
@@ -119,13 +120,15 @@ static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
     } modes[] = {{"pooling_mode_mean_tokens", 1},
                  {"pooling_mode_cls_token", 2},
                  {"pooling_mode_lasttoken", 3}};
-    if (teller->family == NULL || strcmp(teller->family->name, "bert") != 0)
+    char key[96];
+    if (teller->family == NULL || !wb__family_hint(teller->family, "pooling"))
         return;
+    (void)snprintf(key, sizeof key, "%s.pooling_type", teller->config->architecture);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         bool on;
         wb__node node = wb__tree_get(pooling, 0, modes[i].key);
         if (node != WB__NO_NODE && wb__tree_bool(pooling, node, &on) && on)
-            wb__derive_uint(teller, "bert.pooling_type", modes[i].type);
+            wb__derive_uint(teller, key, modes[i].type);
     }
 }
 

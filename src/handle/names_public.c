@@ -84,7 +84,8 @@ wb_status wb_tensor_meant(const wb_model *model, const char *name, size_t name_l
     if (!wb__rule_match(&semantics->names.rules, wb__str_from(name, name_len), &matched) ||
         matched.rule->canonical == NULL)
         return WB_ERROR_NOT_FOUND;
-    wb__str canonical = {buffer, wb__canonical_write(&matched, buffer, sizeof buffer)};
+    wb__str canonical = {buffer, wb__canonical_write(matched.rule, matched.layer, matched.suffix,
+                                                     buffer, sizeof buffer)};
     uint64_t found = wb__semantics_find(model, semantics, canonical);
     if (found == UINT64_MAX)
         return WB_ERROR_NOT_FOUND;

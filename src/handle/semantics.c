@@ -140,13 +140,13 @@ static bool has_pattern(void *ctx, wb__str pattern)
 static wb_status find_family(wb__semantics *semantics, const wb_model *model, wb__context *context)
 {
     const wb__family *family;
-    wb__str said = wb__config_architecture(&semantics->facts, &family);
+    wb__str said = wb__config_architecture(&semantics->facts, NULL, &family);
+    semantics->is_said = said.len > 0;
     if (said.len == 0) {
-        family = wb__family_by_signature(has_pattern, (void *)(uintptr_t)model);
-        if (family->name != NULL)
-            said = wb__str_from(family->name, SIZE_MAX);
+        family = wb__family_by_signature(NULL, has_pattern, (void *)(uintptr_t)model);
+        said = wb__family_gguf(family);
     }
-    semantics->is_family = family != NULL && family->name != NULL;
+    semantics->is_family = family != NULL && family != &wb__family_unknown;
     semantics->family = family != NULL ? family : &wb__family_unknown;
     if (said.len == 0)
         return WB_OK;
@@ -160,6 +160,16 @@ static wb_status find_family(wb__semantics *semantics, const wb_model *model, wb
 }
 
 /* ---- all of it ---- */
+
+wb__family_scope wb__semantics_scope(const wb__semantics *semantics)
+{
+    return (wb__family_scope){.family = semantics->family,
+                              .facts = &semantics->facts,
+                              .config = &semantics->config,
+                              .names = &semantics->names,
+                              .prefix = wb__str_from(semantics->architecture, SIZE_MAX),
+                              .by_key = semantics->by_key};
+}
 
 void wb__semantics_free(wb__semantics *semantics)
 {
@@ -183,8 +193,8 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
                                 &model->catalog.table, &model->tensors);
     if (status == WB_OK)
         wb__config_make(&semantics->config, &semantics->facts,
-                        semantics->is_family ? semantics->family : NULL, semantics->architecture,
-                        &semantics->names);
+                        semantics->is_family ? semantics->family : NULL, semantics->is_said,
+                        semantics->architecture, &semantics->names);
     if (status == WB_OK &&
         !wb__layers_read(&semantics->layers, &semantics->facts,
                          wb__str_from(semantics->architecture, SIZE_MAX), &semantics->names.arena))

@@ -9,6 +9,7 @@
 #ifndef WB_HANDLE_SEMANTICS_H
 #define WB_HANDLE_SEMANTICS_H
 
+#include "arch/family_scope.h"
 #include "arch/layers.h"
 #include "arch/model_config.h"
 #include "handle/handle.h"
@@ -18,6 +19,7 @@ typedef struct wb__semantics {
     wb__config_json config_json; /* config.json, if opening did not read it */
     wb__facts facts;
     const wb__family *family; /* family whose naming rules apply; never NULL */
+    bool is_said;             /* the files specify the architecture */
     bool is_family;           /* false: unknown family; `family` gives only the rules */
     bool by_key;              /* facts come from GGUF key-values, not config.json */
     char *architecture;       /* NULL: unknown */
@@ -27,6 +29,9 @@ typedef struct wb__semantics {
     wb__layers layers;
     wb_findings findings; /* findings made while computing the semantics */
 } wb__semantics;
+
+/* Returns the scope of the expressions of the family. `semantics` must outlive it. */
+wb__family_scope wb__semantics_scope(const wb__semantics *semantics);
 
 /* Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,

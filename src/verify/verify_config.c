@@ -135,11 +135,6 @@ static wb_status note_unmapped(check *c)
 
 /* ---- tensors that are missing ---- */
 
-static bool is_encoder(const wb__rule *rule)
-{
-    return strncmp(rule->canonical, "enc.", 4) == 0;
-}
-
 static void collect_parts(check *c)
 {
     for (size_t i = 0; i < c->names->entries.count; i++) {
@@ -147,30 +142,32 @@ static void collect_parts(check *c)
         uint32_t layers = c->names->layers;
         if (entry->suffix == WB__SUFFIX_BIAS)
             continue;
-        if (strstr(entry->rule->canonical, "{n}") == NULL)
+        if (!wb__rule_has_layer(entry->rule))
             c->whole |= entry->rule->provides;
-        else if (is_encoder(entry->rule))
+        else if (wb__rule_is_encoder(entry->rule))
             c->parts[layers + entry->layer] |= entry->rule->provides;
         else
             c->parts[entry->layer] |= entry->rule->provides;
     }
 }
 
-/* Writes the canonical name of the tensor that provides the bit `part` in a layer or the model. */
-static void name_of_part(const check *c, uint32_t part, bool encoder, uint32_t layer, char *out,
-                         size_t capacity)
+/* Writes the canonical name of the tensor that provides the bit `part` in a layer or the model. The
+ * rows of the bases come first, because they have the usual tensor. */
+static void name_of_part(const wb__family *family, uint32_t part, bool encoder, uint32_t layer,
+                         char *out, size_t capacity)
 {
-    size_t n = 0;
-    for (size_t group = 0; group < WB__RULE_GROUPS && c->family->rules[group] != NULL && n == 0;
-         group++) {
-        for (const wb__rule *rule = c->family->rules[group]; rule->gguf != NULL && n == 0; rule++) {
-            if (rule->canonical != NULL && (rule->provides & part) != 0 &&
-                is_encoder(rule) == encoder)
-                n = wb__pattern_expand(wb__str_from(rule->canonical, SIZE_MAX), layer, 0,
-                                       WB__SUFFIX_WEIGHT, out, capacity - 1);
-        }
+    out[0] = '\0';
+    if (family == NULL)
+        return;
+    name_of_part(family->base, part, encoder, layer, out, capacity);
+    for (size_t i = 0; i < family->rule_count && out[0] == '\0'; i++) {
+        const wb__rule *rule = &family->rules[i];
+        if (rule->canonical == NULL || (rule->provides & part) == 0 ||
+            wb__rule_is_encoder(rule) != encoder)
+            continue;
+        size_t n = wb__canonical_write(rule, layer, WB__SUFFIX_WEIGHT, out, capacity - 1);
+        out[n] = '\0';
     }
-    out[n] = '\0';
 }
 
 static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t layer)
@@ -180,24 +177,31 @@ static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t
     for (uint32_t part = 1; part != 0 && part <= missing && status == WB_OK; part <<= 1) {
         if ((missing & part) == 0)
             continue;
-        name_of_part(c, part, encoder, layer, name, sizeof name);
+        name_of_part(c->family, part, encoder, layer, name, sizeof name);
         status =
             note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, name, WB__MSG_VERIFY_TENSOR_MISSING);
     }
     return status;
 }
 
+/* Returns the roles that a layer needs. */
+static uint32_t needs_of(const check *c, bool encoder, uint32_t layer)
+{
+    wb_layer about = WB_LAYER_INIT;
+    if (encoder)
+        return wb__family_needs(c->family, WB_LAYER_ATTENTION) & 0xFFFF & ~(uint32_t)WB__NEED_CROSS;
+    wb__layer_make(&c->semantics->layers, c->config, c->names, layer, &about);
+    return wb__family_needs(c->family, about.kind) & 0xFFFF;
+}
+
 /* Checks the decoder or encoder layers. There are `have` layers; the config specifies `want`. */
 static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t want)
 {
     const uint32_t *parts = c->parts + (encoder ? c->names->layers : 0);
-    uint32_t needs = c->family->needs & 0xFFFF;
     unsigned derived = 0;
     wb_status status = WB_OK;
-    if (encoder)
-        needs &= ~(uint32_t)WB__NEED_CROSS;
     for (uint32_t layer = 0; layer < have && layer < want && status == WB_OK; layer++) {
-        uint32_t missing = needs & ~parts[layer];
+        uint32_t missing = needs_of(c, encoder, layer) & ~parts[layer];
         if (missing != 0 && derived++ < 8)
             status = note_missing(c, missing, encoder, layer);
     }
@@ -226,11 +230,10 @@ static wb_status check_uniform(check *c, const wb__name_entry *entry)
     if (entry->layer != 0 || !optional || strstr(canonical, "{n}") == NULL ||
         strstr(canonical, ".ffn.") != NULL)
         return WB_OK;
-    uint32_t layers = is_encoder(entry->rule) ? c->names->enc_layers : c->names->layers;
+    uint32_t layers = wb__rule_is_encoder(entry->rule) ? c->names->enc_layers : c->names->layers;
     for (uint32_t layer = 1; layer < layers; layer++) {
-        wb__matched matched = {
-            .rule = entry->rule, .suffix = (wb__suffix)entry->suffix, .layer = layer};
-        wb__str name = {text, wb__canonical_write(&matched, text, sizeof text - 1)};
+        wb__str name = {text, wb__canonical_write(entry->rule, layer, (wb__suffix)entry->suffix,
+                                                  text, sizeof text - 1)};
         text[name.len] = '\0';
         if (wb__names_find(c->names, name) == NULL)
             return note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, text,
@@ -243,9 +246,9 @@ static wb_status check_missing(check *c)
 {
     collect_parts(c);
     wb_status status = check_layers(c, false, c->names->layers, c->config->n_layers);
-    if (status == WB_OK && c->family->flags & WB__FAMILY_ENCODER)
+    if (status == WB_OK && wb__family_flags(c->family) & WB__FAMILY_ENCODER)
         status = check_layers(c, true, c->names->enc_layers, c->config->enc_n_layers);
-    uint32_t needs = c->family->needs & ~UINT32_C(0xFFFF);
+    uint32_t needs = wb__family_needs(c->family, WB_LAYER_UNKNOWN) & ~UINT32_C(0xFFFF);
     if (c->config->tie_embeddings != 0)
         needs &= ~(uint32_t)WB__NEED_HEAD;
     if (status == WB_OK)
@@ -257,29 +260,6 @@ static wb_status check_missing(check *c)
 
 /* ---- shapes ---- */
 
-/* Returns the size that a letter of wb__rule.shape denotes; 0 if unknown. */
-static uint64_t size_of(const wb_config *config, char letter)
-{
-    switch (letter) {
-    case 'd': return config->dim;
-    case 'q': return config->q_dim;
-    case 'k': return config->kv_dim;
-    case 's': return config->q_dim + 2 * config->kv_dim;
-    case 'h': return config->head_dim;
-    case 'f': return config->ffn_dim;
-    case 'g': return 2 * config->ffn_dim;
-    case 'v': return config->vocab_size;
-    case 'e': return config->n_experts;
-    case 'x': return config->expert_ffn_dim;
-    case 'l': return config->max_seq_len;
-    case 'D': return config->enc_dim;
-    case 'F': return config->enc_ffn_dim;
-    case 'L': return config->enc_max_seq_len;
-    case 'm': return config->n_mels;
-    default: return 0;
-    }
-}
-
 /* Returns true if the stored shape is the logical shape. It may not be for a tensor of integers,
  * which can be packed values of an unknown encoding. */
 static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
@@ -289,23 +269,31 @@ static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__
     return packed != NULL || kind->dtype->block_size > 1 || wb__dtype_is_float(kind->dtype);
 }
 
+/* Returns the length that the family's table gives an axis; 0 if unknown. */
+static uint64_t length_of(const check *c, const wb__name_entry *entry, size_t axis)
+{
+    wb__family_scope scope = wb__semantics_scope(c->semantics);
+    wb__scope names = wb__family_names(&scope);
+    names.index = entry->layer;
+    return wb__expr_count(entry->rule->shape[axis], &names);
+}
+
 static wb_status check_shape(check *c, const wb__name_entry *entry)
 {
-    const char *shape = entry->rule->shape;
+    size_t rank = entry->rule->rank;
     const wb__kind *kind = entry->view != WB__NO_ENTRY ? &c->names->views[entry->view].kind
                                                        : wb__names_kind(c->names, entry->first);
-    if (shape == NULL || (entry->experts != 0 && entry->view == WB__NO_ENTRY) ||
-        !shape_counts(c, entry, kind))
+    if (rank == 0 || (entry->experts != 0 && entry->view == WB__NO_ENTRY) ||
+        !shape_counts(c, entry, kind) || (entry->suffix == WB__SUFFIX_BIAS && rank == 3))
         return WB_OK;
-    size_t rank = entry->suffix == WB__SUFFIX_BIAS ? 1 : strlen(shape);
-    if (entry->suffix == WB__SUFFIX_BIAS && strlen(shape) == 3)
-        return WB_OK;
+    if (entry->suffix == WB__SUFFIX_BIAS && entry->rule->suffix == WB__SUFFIX_SAME)
+        rank = 1; /* the bias of a matrix has an element for each row */
     if (kind->rank != rank)
         return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
                         (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_RANK,
                         (unsigned long)kind->rank, rank);
     for (size_t i = 0; i < rank; i++) {
-        uint64_t size = size_of(c->config, shape[i]);
+        uint64_t size = length_of(c, entry, i);
         if (size != 0 && kind->shape[i] != size)
             return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
                             (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_SHAPE, i,

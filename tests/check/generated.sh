@@ -1,3 +1,4 @@
 # The generated files match the tables in the source.
 sh scripts/architecture.sh --check
-exec sh scripts/generate.sh --check
+sh scripts/generate.sh --check
+exec sh scripts/families.sh --check

@@ -25,7 +25,7 @@ check 'c["decoder_sparse_step"] = 2' decoder_sparse_step
 check 'del c["decoder_sparse_step"]; c["mlp_only_layers"] = None'
 check 'c["mlp_only_layers"] = []'
 check 'c["mlp_only_layers"] = [1]' mlp_only_layers
-check 'c["decoder_sparse_step"] = "x"; c["mlp_only_layers"] = 3; c["norm_topk_prob"] = 1.5' norm_topk_prob
+check 'c["decoder_sparse_step"] = "x"; c["mlp_only_layers"] = 3; c["norm_topk_prob"] = 1.5' norm_topk_prob decoder_sparse_step
 
 # Conversions to MLX, to safetensors and from GGUF give no such warning.
 check 'c["norm_topk_prob"] = False' norm_topk_prob

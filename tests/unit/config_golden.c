@@ -296,9 +296,9 @@ static void make(opened *o, const char *json)
     (void)snprintf(o->text, sizeof o->text, "%s", json);
     assert_true(wb__tree_parse(&o->tree, o->text, strlen(o->text), &wb__default_allocator));
     wb__facts_use_config(&facts, &o->tree);
-    wb__str architecture = wb__config_architecture(&facts, &family);
-    wb__config_make(&o->config, &facts, family, architecture.len == 0 ? NULL : architecture.ptr,
-                    NULL);
+    wb__str architecture = wb__config_architecture(&facts, NULL, &family);
+    wb__config_make(&o->config, &facts, family, architecture.len > 0,
+                    architecture.len == 0 ? NULL : architecture.ptr, NULL);
 }
 
 static void check(const char *model, const char *field, uint64_t is, uint64_t should)

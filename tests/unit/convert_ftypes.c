@@ -171,7 +171,10 @@ static void every_line(void **state)
             for (model = models; strcmp(model->name, columns[0]) != 0;)
                 assert_true(++model < models + sizeof models / sizeof models[0]);
             wb__recipe mix = {.file_type = wb__file_type_named(wb__str_from(columns[2], SIZE_MAX)),
-                              .architecture = model->architecture,
+                              .is_70b = model->layers == 80 &&
+                                        (strcmp(model->architecture, "qwen2") == 0 ||
+                                         (strcmp(model->architecture, "llama") == 0 &&
+                                          model->heads != model->kv_heads)),
                               .layers = model->layers,
                               .heads = model->heads,
                               .kv_heads = model->kv_heads,

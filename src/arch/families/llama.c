@@ -1,25 +1,34 @@
-/*
- * Llama 1 to 3, Mistral and Mixtral, which are one architecture in llama.cpp. The defaults are
- * those on which transformers' LlamaConfig, MistralConfig and MixtralConfig agree.
- */
+/* Generated from llama.family by scripts/families.sh; do not edit. */
 #include "arch/family.h"
-#include "weighbridge/base.h"
-#include "weighbridge/config.h"
 
-static const wb__config_default defaults[] = {
-    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
-    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-6},
-    {WB_CONFIG_EXPERT_WEIGHTS_NORM, WB__ALWAYS, 1},
-    {0},
+extern const wb__family wb__family_unknown;
+
+static const wb__op e0[] = {{WB__OP_NAME, 0, "n_layers"},   {WB__OP_NUMBER, 80, NULL},
+                            {WB__OP_EQ, 0, NULL},           {WB__OP_NAME, 0, "n_heads"},
+                            {WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NE, 0, NULL},
+                            {WB__OP_AND, 0, NULL},          {0}};
+static const wb__op e1[] = {{WB__OP_TEXT, 0, "silu"}, {0}};
+static const wb__op e2[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e3[] = {{WB__OP_NUMBER, 9.9999999999999995e-07, NULL}, {0}};
+static const wb__value_row values[] = {
+    {5, -1, "is_70b", e0},
+    {3, 30, "activation", e1},
+    {1, 12, "rope_theta", e2},
+    {1, 11, "norm_eps", e3},
 };
-
+extern const wb__family wb__family_llama;
 const wb__family wb__family_llama = {
     .name = "llama",
-    .model_types = "llama|mistral|mixtral",
-    .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
-    .defaults = defaults,
-    .activation = "silu",
-    .flags = WB__FAMILY_INTERLEAVED | WB__FAMILY_FACTORS,
-    .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
-             WB__NEED_HEAD | WB__NEED_LAST_NORM,
+    .base = &wb__family_unknown,
+    .gguf = "llama",
+    .types = "llama",
+    .classes = "LlamaForCausalLM",
+    .tokenizer = "llama3",
+    .values = values,
+    .value_count = 4,
+    .rope = 3,
+    .norm_sides = 0,
+    .has_norm_sides = 0,
+    .flags = 32u,
+    .needs = 0u,
 };

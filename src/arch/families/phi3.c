@@ -1,33 +1,81 @@
-/*
- * Phi 3 and 4. One tensor contains q, k and v. Another one contains gate, then up; GGUF names it
- * ffn_up. The defaults are those of transformers' Phi3Config.
- */
+/* Generated from phi3.family by scripts/families.sh; do not edit. */
 #include "arch/family.h"
-#include "weighbridge/base.h"
-#include "weighbridge/config.h"
 
-#define L "layers.{n}."
-#define B "blk.{n}."
+extern const wb__family wb__family_decoder;
 
+static const wb__op e0[] = {
+    {WB__OP_NUMBER, 2, NULL}, {WB__OP_NAME, 0, "ffn_dim"}, {WB__OP_MUL, 0, NULL}, {0}};
+static const wb__op e1[] = {{WB__OP_NAME, 0, "dim"}, {0}};
+static const wb__expr shape0[] = {e0, e1};
+static const wb__spelling s0[] = {
+    {"model.layers.{n}.mlp.gate_up_proj", 14, 3, false, 0, NULL},
+    {"blk.{n}.ffn_up", 1, 3, false, 0, NULL},
+};
 static const wb__rule rules[] = {
-    {L "ffn.gate_up", B "ffn_up", L "mlp.gate_up_proj", "gd", WB__NEED_GATE | WB__NEED_UP},
-    {0},
+    {.canonical = "layers.{n}.ffn.gate_up",
+     .spellings = s0,
+     .spelling_count = 2,
+     .shape = shape0,
+     .rank = 2,
+     .provides = 192u,
+     .suffix = 3},
 };
-
-static const wb__config_default defaults[] = {
-    {WB_CONFIG_ROPE_THETA, WB__IN_FOLDERS, 10000},
-    {WB_CONFIG_NORM_EPS, WB__IN_FOLDERS, 1e-5},
-    {0},
+static const wb__op e2[] = {{WB__OP_TEXT, 0, "silu"}, {0}};
+static const wb__op e3[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e4[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
+static const wb__op e5[] = {{WB__OP_NAME, 0, "head_dim"},
+                            {WB__OP_NAME, 0, "partial_rotary_factor"},
+                            {WB__OP_NAME, 0, "/rope_parameters/partial_rotary_factor"},
+                            {WB__OP_ELSE, 0, NULL},
+                            {WB__OP_NUMBER, 1, NULL},
+                            {WB__OP_ELSE, 0, NULL},
+                            {WB__OP_MUL, 0, NULL},
+                            {WB__OP_CALL, 0, NULL},
+                            {0}};
+static const wb__op e6[] = {{WB__OP_NAME, 0, "rotated"},
+                            {WB__OP_NUMBER, 0, NULL},
+                            {WB__OP_GT, 0, NULL},
+                            {WB__OP_NAME, 0, "rotated"},
+                            {WB__OP_NAME, 0, "head_dim"},
+                            {WB__OP_LT, 0, NULL},
+                            {WB__OP_AND, 0, NULL},
+                            {WB__OP_NAME, 0, "rotated"},
+                            {WB__OP_NAME, 0, "head_dim"},
+                            {WB__OP_SELECT, 0, NULL},
+                            {0}};
+static const wb__value_row values[] = {
+    {3, 30, "activation", e2}, {1, 12, "rope_theta", e3},           {1, 11, "norm_eps", e4},
+    {5, -1, "rotated", e5},    {1, 48, "rope_dimension_count", e6},
 };
-
+static const wb__op e7[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
+                            {WB__OP_NAME, 0, "head_dim"},
+                            {WB__OP_DIV, 0, NULL},
+                            {0}};
+static const wb__op e8[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
+                            {WB__OP_NAME, 0, "head_dim"},
+                            {WB__OP_LT, 0, NULL},
+                            {0}};
+static const wb__key_row keys[] = {
+    {"partial_rotary_factor", 0, true, e7, e8},
+};
+extern const wb__family wb__family_phi3;
 const wb__family wb__family_phi3 = {
     .name = "phi3",
-    .model_types = "phi3",
-    .signature = L "mlp.gate_up_proj",
-    .rules = {rules, wb__rules_decoder, wb__rules_known},
-    .defaults = defaults,
-    .activation = "silu",
-    .flags = WB__FAMILY_PARTIAL_ROPE,
-    .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
-             WB__NEED_HEAD | WB__NEED_LAST_NORM,
+    .base = &wb__family_decoder,
+    .gguf = "phi3",
+    .types = "phi3",
+    .classes = "Phi3ForCausalLM",
+    .signature = "layers.{n}.mlp.gate_up_proj",
+    .tokenizer = "phi|longrope",
+    .rules = rules,
+    .rule_count = 1,
+    .values = values,
+    .value_count = 5,
+    .keys = keys,
+    .key_count = 1,
+    .rope = 0,
+    .norm_sides = 0,
+    .has_norm_sides = 0,
+    .flags = 0u,
+    .needs = 0u,
 };

@@ -174,40 +174,14 @@ static wb_status from_config(wb__emit_job *out, wb__buffer *to)
 
 /* ---- from GGUF key-values ---- */
 
-static const struct {
-    const char *model_type;
-    const char *name;
-} architectures[] = {
-    {"llama", "LlamaForCausalLM"},        {"mistral", "MistralForCausalLM"},
-    {"mixtral", "MixtralForCausalLM"},    {"qwen2", "Qwen2ForCausalLM"},
-    {"qwen2_moe", "Qwen2MoeForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"},
-    {"qwen3_moe", "Qwen3MoeForCausalLM"}, {"gemma", "GemmaForCausalLM"},
-    {"gemma2", "Gemma2ForCausalLM"},      {"gemma3_text", "Gemma3ForCausalLM"},
-    {"phi3", "Phi3ForCausalLM"},          {"bert", "BertModel"},
-};
-
-/* Returns model_type for config.json. GGUF has no architecture for Mixtral and stores it as
- * `llama` with experts. */
-static wb__str model_type_of(const wb_conversion *conversion)
-{
-    wb__str first = {"", 0};
-    const char *rest = conversion->semantics->family->model_types;
-    if (rest != NULL)
-        (void)wb__spelling_next(&rest, &first);
-    return wb__str_equal(first, WB__STR("llama")) && conversion->semantics->config.n_experts > 0
-               ? WB__STR("mixtral")
-               : first;
-}
-
 static void add_architecture(const wb_conversion *conversion, wb__buffer *to)
 {
-    wb__str type = model_type_of(conversion);
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
-        if (!wb__str_equal(type, wb__str_from(architectures[i].model_type, SIZE_MAX)))
-            continue;
+    wb__str class = wb__family_class(conversion->semantics->family);
+    wb__str type = wb__family_type(conversion->semantics->family);
+    if (class.len > 0) {
         wb__emit_member(to, WB__STR("architectures"));
         wb__buffer_text(to, "[\n        ");
-        wb__emit_json_text(to, wb__str_from(architectures[i].name, SIZE_MAX));
+        wb__emit_json_text(to, class);
         wb__buffer_text(to, "\n    ]");
     }
     if (type.len > 0) {
@@ -302,17 +276,14 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     wb__buffer_free(&inner);
 }
 
-/* Adds the settings that llama.cpp implies for the architecture, because other programs assume
- * other defaults. */
-static void add_granted(const wb_conversion *conversion, wb__buffer *to)
+/* Adds a member that is an empty list, which the derived metadata cannot contain. */
+static void add_empty(void *ctx, const wb__key_row *row)
 {
-    wb__implied_config_add(conversion, to);
-    double scalar = wb__plan_query_scalar(conversion);
-    if (scalar > 0) {
-        wb__json_writer writer = wb__emit_json(to);
-        wb__emit_member(to, WB__STR("query_pre_attn_scalar"));
-        wb__json_write_double(&writer, scalar);
-    }
+    wb__buffer *to = ctx;
+    if (row->expr[0].code != WB__OP_EMPTY)
+        return;
+    wb__emit_member(to, wb__str_from(row->name, SIZE_MAX));
+    wb__buffer_text(to, "[]");
 }
 
 static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
@@ -331,7 +302,7 @@ static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
         if (meta.file == WB_NO_FILE && !is_elsewhere((wb__str){meta.key, meta.key_len}))
             (void)add_scalar(conversion, to, &meta, (wb__str){meta.key, meta.key_len});
     }
-    add_granted(conversion, to);
+    wb__family_keys(conversion->semantics->family, true, add_empty, to);
     bool said;
     wb_status read = wb__emit_rope(out, to, &said);
     if (read != WB_OK)

@@ -200,7 +200,7 @@ static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     *said = false;
-    if (strcmp(out->conversion->semantics->family->name, "phi3") == 0)
+    if (wb__family_hint(out->conversion->semantics->family, "longrope"))
         return rebuild_longrope(out, to, said);
     wb_status status = rebuild_llama3(out, to, said);
     return status == WB_OK && !*said ? check_type(out, to, said) : status;

@@ -70,14 +70,11 @@ static wb_status copy_all(wb__emit_job *out)
 
 /* ---- from config.json and other sidecar files ---- */
 
-/* Returns true for keys that llama.cpp would misinterpret. For example, many config.json files
- * contain "is_decoder": false, which has a meaning only for BERT. */
+/* Returns true for keys that llama.cpp would misinterpret: RoPE scaling that it does not have. */
 static bool is_misleading(const wb_conversion *conversion, wb__str key)
 {
     static const wb__str scaling = {".rope.scaling.", 14};
     wb__str prefix = architecture_of(conversion);
-    if (is_own(conversion, key, "attention.causal"))
-        return !wb__str_equal(prefix, WB__STR("bert"));
     if (key.len > prefix.len && wb__str_starts_with(key, prefix)) {
         wb__str rest = {key.ptr + prefix.len, key.len - prefix.len};
         if (wb__str_starts_with(rest, scaling))
@@ -141,8 +138,7 @@ static wb_status set_name(wb__emit_job *out)
     char name[128];
     const wb_conversion *conversion = out->conversion;
     const char *folder = conversion->model->folder;
-    if (strcmp(conversion->semantics->config.architecture, "phi3") == 0 &&
-        has_tokens_of_phi3(conversion))
+    if (wb__family_hint(conversion->semantics->family, "phi") && has_tokens_of_phi3(conversion))
         return wb_writer_set_string(out->writer, "general.name", SIZE_MAX, "Phi-3", SIZE_MAX,
                                     out->context->error);
     if (folder == NULL)
@@ -194,7 +190,8 @@ static wb_status set_longrope(wb__emit_job *out)
         return WB_OK;
     double rope_scaling = (double)config->max_seq_len / original;
     double factor = rope_scaling > 1 ? sqrt(1 + log(rope_scaling) / log(original)) : 1;
-    return set_float(out, "phi3.rope.scaling.attn_factor", factor);
+    (void)snprintf(key, sizeof key, "%s.rope.scaling.attn_factor", config->architecture);
+    return set_float(out, key, factor);
 }
 
 static wb_status tell_all(wb__emit_job *out)

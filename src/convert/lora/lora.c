@@ -428,9 +428,10 @@ static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weigh
     wb__matched matched;
     float *a = NULL, *b = NULL;
     *done = tensor->rank == 3 && tensor->elements > 0 && tensor->shape[0] > 1 &&
-            tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->conversion) &&
+            tensor->shape[0] <= WB__NUMBER_MAX &&
             wb__rule_match(&of->conversion->semantics->names.rules, weight, &matched) &&
-            !matched.has_expert && matched.suffix == WB__SUFFIX_WEIGHT;
+            !wb__plan_stacks(of->conversion, matched.rule) && !matched.has_expert &&
+            matched.suffix == WB__SUFFIX_WEIGHT;
     if (!*done)
         return WB_OK;
     uint64_t count = tensor->shape[0], rank = tensor->shape[1];

@@ -138,14 +138,12 @@ static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_te
                : conversion->quant.spec.bits;
 }
 
-/* Returns true for routers of Qwen models. mlx-lm quantizes them to 8 bits, whatever encoding was
+/* Returns true for routers of families whose routers mlx-lm quantizes to 8 bits, whatever encoding was
  * requested, except in mixed recipes, which treat routers like other tensors. */
 static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    const char *architecture = conversion->semantics->config.architecture;
-    return row->rule != NULL && row->rule->canonical != NULL && architecture != NULL &&
-           strcmp(row->rule->canonical, "layers.{n}.ffn.router") == 0 &&
-           strncmp(architecture, "qwen", 4) == 0;
+    return row->rule != NULL && (row->rule->provides & WB__RULE_ROUTER) != 0 &&
+           (wb__family_flags(conversion->semantics->family) & WB__FAMILY_ROUTER_8) != 0;
 }
 
 static bool mlx_takes(const wb__planned_tensor *row)
@@ -479,6 +477,16 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
                          WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
+/* Returns true if llama.cpp takes the model for one of 70 billion parameters, whose k/v matrices
+ * get more bits. */
+static bool is_70b(const wb_conversion *conversion)
+{
+    wb__family_scope scope = wb__semantics_scope(conversion->semantics);
+    const wb__scope names = wb__family_names(&scope);
+    wb__fact fact = names.value(names.ctx, "is_70b");
+    return fact.type == WB__FACT_BOOL && fact.number != 0;
+}
+
 wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)
 {
     const wb_config *config = &conversion->semantics->config;
@@ -487,7 +495,7 @@ wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)
     if (status != WB_OK)
         return status;
     wb__recipe recipe = {.file_type = conversion->quant.file_type,
-                         .architecture = config->architecture == NULL ? "" : config->architecture,
+                         .is_70b = is_70b(conversion),
                          .layers = config->n_layers,
                          .heads = config->n_heads,
                          .kv_heads = config->n_kv_heads,

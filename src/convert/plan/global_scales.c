@@ -146,7 +146,7 @@ static bool llama_reads(const wb_conversion *conversion, const wb__planned_tenso
         return false;
     if (!conversion->semantics->is_family)
         return true;
-    uint32_t flags = conversion->semantics->family->flags;
+    uint32_t flags = wb__family_flags(conversion->semantics->family);
     uint32_t provides = row->rule == NULL || (flags & WB__FAMILY_ENCODER) ? 0 : row->rule->provides;
     return (provides & everywhere) != 0 ||
            ((provides & in_some) != 0 && (flags & WB__FAMILY_FACTORS) != 0 &&

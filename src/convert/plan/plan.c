@@ -14,11 +14,6 @@
 
 /* ---- rows ---- */
 
-static bool is_rule(const wb__rule *rule, const char *canonical)
-{
-    return rule != NULL && rule->canonical != NULL && strcmp(rule->canonical, canonical) == 0;
-}
-
 static wb_status fail_heads(wb__context *context, const wb__planned_tensor *row, uint64_t heads)
 {
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
@@ -56,23 +51,23 @@ static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
-/* Sets the factor of the q weights (Gemma 2) or the q norm (Gemma 3), because GGUF has no key for
- * query_pre_attn_scalar. Attention scores are divided by the square root of this number. llama.cpp
- * uses a fixed number (wb__plan_query_scalar). If config.json contains another number, the weights
- * are multiplied by the square root of the ratio of both numbers. */
+/* Sets the factor that the family's table has for the tensor in GGUF, for example for Gemma 2, where
+ * the weights of q make up for a config value that GGUF cannot express. */
 static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
-    double scalar, taken = wb__plan_query_scalar(conversion);
-    if (conversion->target != WB_TARGET_GGUF || conversion->semantics->by_key || taken <= 0)
+    wb__family_scope scope = wb__semantics_scope(conversion->semantics);
+    const wb__scope names = wb__family_names(&scope);
+    const wb__spelling *spelling =
+        row->rule == NULL ? NULL : wb__rule_spelling(row->rule, WB__SIDE_GGUF);
+    if (conversion->target != WB_TARGET_GGUF || conversion->semantics->by_key || spelling == NULL)
         return;
-    bool second = strcmp(conversion->semantics->family->name, "gemma2") == 0;
-    if (!is_rule(row->rule, second ? "layers.{n}.attention.q" : "layers.{n}.attention.q_norm") ||
-        wb_meta_get_float(conversion->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) !=
-            WB_OK ||
-        !(scalar > 0))
-        return;
-    if (taken != scalar)
-        row->factor = (float)sqrt(taken / scalar);
+    for (size_t i = 0; i < spelling->count; i++) {
+        if (spelling->chain[i].kind != WB__TRANSFORM_SCALE)
+            continue;
+        wb__fact factor = wb__expr_eval(spelling->chain[i].argument, &names);
+        if (factor.type == WB__FACT_REAL || factor.type == WB__FACT_UINT)
+            row->factor = (float)factor.real;
+    }
 }
 
 /* Adds a row to the plan. `view` is the expert view that the row reads completely, or NULL. */
@@ -112,11 +107,6 @@ static wb_status unstack(wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-static bool is_stack_rule(const wb__rule *rule)
-{
-    return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
-}
-
 /* Adds one row that stacks all experts of a layer, which the source stores separately. The row is
  * added when the function is called for the first expert. Calls for other experts add nothing. */
 static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
@@ -148,7 +138,8 @@ static bool is_left_out(const wb_conversion *conversion, const wb__matched *matc
     bool to_gguf = conversion->target == WB_TARGET_GGUF;
     if (matched->rule->canonical == NULL)
         return from_gguf != to_gguf || conversion->target == WB_TARGET_MLX;
-    return is_rule(matched->rule, "output") && conversion->semantics->config.tie_embeddings != 0 &&
+    return (matched->rule->provides & WB__NEED_HEAD) != 0 &&
+           conversion->semantics->config.tie_embeddings != 0 &&
            (to_gguf || conversion->target == WB_TARGET_MLX);
 }
 
@@ -171,14 +162,14 @@ static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__
                            const wb__matched *matched, uint64_t i)
 {
     const wb__name_entry *entry = wb__names_of(&conversion->semantics->names, i);
-    bool stacks = wb__plan_stacks(conversion);
+    bool stacks = wb__plan_stacks(conversion, matched->rule);
     bool renames = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
     row->rule = matched->rule;
     row->layer = matched->layer;
     row->suffix = matched->suffix;
     if (entry != NULL && matched->has_expert && stacks)
         return stack(conversion, context, row, entry, i);
-    if (is_stack_rule(row->rule) && !matched->has_expert && !stacks && row->rank == 3)
+    if (wb__rule_is_stack(row->rule) && !matched->has_expert && !stacks && row->rank == 3)
         return unstack(conversion, context, row);
     row->name = renames && !matched->has_expert
                     ? wb__plan_name(conversion, row->rule, row->layer, 0, row->suffix)
@@ -374,7 +365,7 @@ wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
         status = wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                                WB__MSG_CONVERT_NPZ_METADATA);
     if (status == WB_OK)
-        status = wb__implied_config_note(conversion, context);
+        status = wb__plan_limits(conversion, context);
     bool by_name =
         conversion->target == WB_TARGET_OLLAMA && status == WB_OK && !conversion->semantics->by_key;
     if (by_name)

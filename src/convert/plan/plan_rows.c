@@ -29,14 +29,7 @@ bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule,
     const wb__semantics *semantics = conversion->semantics;
     uint32_t turned = rule == NULL ? 0 : rule->provides & (WB__RULE_ROPE_Q | WB__RULE_ROPE_K);
     *heads = wb__row_order_heads(rule, &semantics->config);
-    return turned != 0 && (semantics->family->flags & WB__FAMILY_INTERLEAVED) != 0;
-}
-
-double wb__plan_query_scalar(const wb_conversion *conversion)
-{
-    const wb__semantics *semantics = conversion->semantics;
-    return (double)wb__config_query_scalar(&semantics->config,
-                                           semantics->is_family ? semantics->family : NULL);
+    return turned != 0 && wb__family_rope_of(semantics->family) == WB__ROPE_PERMUTED;
 }
 
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)

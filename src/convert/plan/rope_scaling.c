@@ -17,19 +17,21 @@
 typedef struct wb__rope_scaling {
     const char *said; /* name of the method in config.json */
     const char *word; /* value of rope.scaling.type in GGUF; NULL: the key is not written */
-    /* The only family for which the method can be written, because the method needs tensors.
-     * NULL: the method needs no tensors and is written for all families. */
-    const char *family;
+    /* the method needs tensors, which only the families with the hint `hint` have; NULL: it needs
+     * none */
+    const char *hint;
 } rope_scaling;
 
 static const rope_scaling stretches[] = {
-    {"default", NULL, NULL},          {"linear", "linear", NULL}, {"yarn", "yarn", NULL},
-    {"longrope", "longrope", "phi3"}, {"su", "longrope", "phi3"}, {"llama3", NULL, "llama"},
+    {"default", NULL, NULL},        {"linear", "linear", NULL},
+    {"yarn", "yarn", NULL},         {"longrope", "longrope", "longrope"},
+    {"su", "longrope", "longrope"}, {"llama3", NULL, "llama3"},
 };
 
-static bool is_family(const wb_conversion *conversion, const char *name)
+/* Returns true if the family's table has a hint. */
+static bool has_hint(const wb_conversion *conversion, const char *hint)
 {
-    return strcmp(conversion->semantics->family->name, name) == 0;
+    return wb__family_hint(conversion->semantics->family, hint);
 }
 
 /* ---- values of config.json ---- */
@@ -71,8 +73,7 @@ static const rope_scaling *find_stretch(const wb_conversion *conversion, const c
 {
     for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
         const rope_scaling *way = &stretches[i];
-        if (strcmp(said, way->said) == 0 &&
-            (way->family == NULL || is_family(conversion, way->family)))
+        if (strcmp(said, way->said) == 0 && (way->hint == NULL || has_hint(conversion, way->hint)))
             return way;
     }
     return NULL;
@@ -246,7 +247,7 @@ static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
         return warn(conversion, context, said, WB__MSG_CONVERT_ROPE_GGUF WRONG);
     if (strcmp(said, "yarn") == 0)
         return check_attention(conversion, context);
-    if (conversion->rope_scaling->family == NULL)
+    if (conversion->rope_scaling->hint == NULL)
         return WB_OK;
     return conversion->rope_scaling->word == NULL ? add_llama3(conversion, context)
                                                   : add_longrope(conversion, context);
@@ -274,10 +275,11 @@ const char *wb__plan_rope_word(const wb_conversion *conversion)
 bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest)
 {
     bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));
-    bool is_phi3 = is_family(conversion, "phi3");
+    bool has_longrope = has_hint(conversion, "longrope");
     const char *word = wb__plan_rope_word(conversion);
     if (wb__str_starts_with(rest, WB__STR("yarn_")))
         return word != NULL && strcmp(word, "yarn") == 0;
-    return word != NULL || (is_length && (is_phi3 || (conversion->rope_scaling != NULL &&
-                                                      conversion->rope_scaling->family != NULL)));
+    return word != NULL ||
+           (is_length && (has_longrope || (conversion->rope_scaling != NULL &&
+                                           conversion->rope_scaling->hint != NULL)));
 }

@@ -260,16 +260,6 @@ static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uin
     return part != PART_V && recipe->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
 }
 
-/* Returns true for Llama and Qwen 2 models with about 70 billion parameters, recognized by their 80
- * layers and, for Llama, by having fewer k/v heads than query heads. Their k/v matrices are more
- * sensitive, because more query heads share each k/v head. */
-static bool is_70b(const wb__recipe *recipe)
-{
-    return recipe->layers == 80 &&
-           ((strcmp(recipe->architecture, "llama") == 0 && recipe->heads != recipe->kv_heads) ||
-            strcmp(recipe->architecture, "qwen2") == 0);
-}
-
 static int32_t by_rules(wb__recipe *recipe, const wb__recipe_tensor *tensor)
 {
     uint64_t set = F(recipe->file_type->number), of;
@@ -286,7 +276,7 @@ static int32_t by_rules(wb__recipe *recipe, const wb__recipe_tensor *tensor)
     }
     if (dtype < 0)
         dtype = recipe->file_type->dtype;
-    if (part == PART_V && (OTHERS & set) && is_70b(recipe) &&
+    if (part == PART_V && (OTHERS & set) && recipe->is_70b &&
         (dtype == T(Q3_K) || dtype == T(Q4_K)))
         dtype = T(Q5_K);
     return dtype;

@@ -42,9 +42,11 @@ const wb__file_type *wb__file_type_of(int32_t dtype);
 
 typedef struct wb__recipe {
     const wb__file_type *file_type;
-    const char *architecture; /* architecture name in llama.cpp */
-    uint64_t layers;          /* number of layers of the model */
-    uint64_t heads;           /* number of query heads */
+    /* llama.cpp takes the model for one of 70 billion parameters. Its k/v matrices are more sensitive,
+     * because more query heads share each k/v head. */
+    bool is_70b;
+    uint64_t layers; /* number of layers of the model */
+    uint64_t heads;  /* number of query heads */
     uint64_t kv_heads;
     uint64_t experts; /* number of experts per layer; 0: the model has none */
     bool matrix;      /* the caller has an importance matrix */

@@ -1,0 +1,28 @@
+/* Generated from qwen2moe.family by scripts/families.sh; do not edit. */
+#include "arch/family.h"
+
+extern const wb__family wb__family_unknown;
+
+static const wb__op e0[] = {{WB__OP_TEXT, 0, "silu"}, {0}};
+static const wb__op e1[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e2[] = {{WB__OP_NUMBER, 9.9999999999999995e-07, NULL}, {0}};
+static const wb__value_row values[] = {
+    {3, 30, "activation", e0},
+    {1, 12, "rope_theta", e1},
+    {1, 11, "norm_eps", e2},
+};
+extern const wb__family wb__family_qwen2moe;
+const wb__family wb__family_qwen2moe = {
+    .name = "qwen2moe",
+    .base = &wb__family_unknown,
+    .gguf = "qwen2moe",
+    .types = "qwen2_moe",
+    .classes = "Qwen2MoeForCausalLM",
+    .values = values,
+    .value_count = 3,
+    .rope = 0,
+    .norm_sides = 0,
+    .has_norm_sides = 0,
+    .flags = 128u,
+    .needs = 0u,
+};

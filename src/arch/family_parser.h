@@ -1,0 +1,73 @@
+/*
+ * arch/family_parser.h: what the parts of the parser of family tables share.
+ *
+ * The first error stops the parser: context->error says what is wrong and where. Every list has a
+ * limit, so that a table of n bytes needs at most WB__TABLE_MEMORY bytes whatever it contains.
+ */
+#ifndef WB_ARCH_FAMILY_PARSER_H
+#define WB_ARCH_FAMILY_PARSER_H
+
+#include "arch/arch_messages.h"
+#include "arch/family_lexer.h"
+#include "arch/family_text.h"
+
+#define WB__TABLE_STATEMENTS 1024
+#define WB__TABLE_SPELLINGS 12 /* per tensor */
+#define WB__TABLE_TRANSFORMS 6 /* per spelling */
+#define WB__TABLE_AXES 5
+#define WB__TABLE_NESTING 24
+#define WB__TABLE_NAME 96 /* maximum length of a tensor name */
+
+typedef struct wb__family_parser {
+    wb__lexer lexer;
+    wb__context *context;
+    wb__arena *arena;
+    wb_status status;
+    unsigned nesting;
+    wb__op ops[WB__EXPR_MAX + 1]; /* the expression that is being parsed */
+    size_t op_count;
+    char layer[64]; /* what L. stands for in native names */
+} wb__family_parser;
+
+/* Records an error at the current token, and returns false. */
+bool wb__parser_fail(wb__family_parser *parser, const char *message);
+
+/* Returns memory of the arena, or NULL after recording the error. */
+void *wb__parser_alloc(wb__family_parser *parser, size_t bytes);
+
+/* Returns a NUL-terminated copy of a text, or NULL after recording the error. */
+const char *wb__parser_copy(wb__family_parser *parser, wb__str text);
+
+/* Takes a symbol or keyword. Records an error and returns false if another token is there. */
+bool wb__parser_expect(wb__family_parser *parser, const char *text);
+
+/* Takes a word. *word is valid as long as the table. */
+bool wb__parser_word(wb__family_parser *parser, wb__str *word);
+
+/* One of several words, and its value. The last row of an array has no word. */
+typedef struct wb__choice {
+    const char *word;
+    uint32_t value;
+} wb__choice;
+
+/* Takes one of several words, and stores its value. */
+bool wb__parser_choice(wb__family_parser *parser, const wb__choice *choices, uint32_t *value);
+
+/* Reads an expression up to a token that cannot belong to it (family_expr.c). */
+bool wb__parser_expr(wb__family_parser *parser, wb__expr *expr);
+
+/* Reads the rest of a tensor statement (family_tensor.c). */
+bool wb__parser_tensor(wb__family_parser *parser, wb__rule *rule);
+
+/* Read the rest of a statement of a value, a key or member, or a limit (family_rows.c). */
+bool wb__parser_value(wb__family_parser *parser, wb__value_where where, wb__value_row *row);
+bool wb__parser_key(wb__family_parser *parser, bool is_json, wb__key_row *row);
+bool wb__parser_limit(wb__family_parser *parser, wb__limit *limit);
+
+/* Reads the names of roles up to the end of the statement or a ';' (family_tensor.c). */
+bool wb__parser_roles(wb__family_parser *parser, uint32_t *roles);
+
+/* Reads the names of formats, separated by commas, as WB__SIDE_* flags (family_tensor.c). */
+bool wb__parser_sides(wb__family_parser *parser, uint8_t *sides);
+
+#endif

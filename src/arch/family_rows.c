@@ -1,0 +1,82 @@
+/* Parses the rows of a family table other than tensors: values, keys and limits. */
+#include "arch/family_parser.h"
+#include "arch/model_config.h"
+
+/* ---- values ---- */
+
+/* Returns the wb_config_field with this name, or -1. */
+static int field_named(wb__str name)
+{
+    for (int i = 0; i < WB_CONFIG_FIELDS; i++) {
+        if (wb__str_equal(name, wb__str_from(wb__config_rows[i].name, SIZE_MAX)))
+            return i;
+    }
+    return -1;
+}
+
+bool wb__parser_value(wb__family_parser *p, wb__value_where where, wb__value_row *row)
+{
+    wb__str name;
+    if (!wb__parser_word(p, &name))
+        return false;
+    *row = (wb__value_row){.where = (uint8_t)where, .field = -1};
+    if (where != WB__VALUE_LET)
+        row->field = (int16_t)field_named(name);
+    if (where != WB__VALUE_LET && row->field < 0)
+        return wb__parser_fail(p, WB__MSG_FAMILY_FIELD);
+    row->name = wb__parser_copy(p, name);
+    return row->name != NULL && wb__parser_expect(p, "=") && wb__parser_expr(p, &row->expr);
+}
+
+/* ---- keys ---- */
+
+static bool read_key_type(wb__family_parser *p, uint8_t *type)
+{
+    static const wb__choice choices[] = {{"u32", WB__KEY_U32},
+                                         {"f32", WB__KEY_F32},
+                                         {"bool", WB__KEY_BOOL},
+                                         {"str", WB__KEY_STR},
+                                         {NULL, 0}};
+    static const uint8_t lists[] = {[WB__KEY_U32] = WB__KEY_U32_LIST,
+                                    [WB__KEY_F32] = WB__KEY_F32_LIST,
+                                    [WB__KEY_BOOL] = WB__KEY_BOOL_LIST,
+                                    [WB__KEY_STR] = WB__KEY_AS_SAID};
+    uint32_t value;
+    if (!wb__parser_choice(p, choices, &value))
+        return false;
+    *type = (uint8_t)value;
+    if (wb__lexer_take(&p->lexer, "[")) {
+        *type = lists[value];
+        return *type == WB__KEY_AS_SAID ? wb__parser_fail(p, WB__MSG_FAMILY_CHOICE)
+                                        : wb__parser_expect(p, "]");
+    }
+    return true;
+}
+
+bool wb__parser_key(wb__family_parser *p, bool is_json, wb__key_row *row)
+{
+    wb__str name;
+    *row = (wb__key_row){.is_json = is_json};
+    if (!wb__parser_word(p, &name) || (row->name = wb__parser_copy(p, name)) == NULL ||
+        (!is_json && !read_key_type(p, &row->type)) || !wb__parser_expect(p, "="))
+        return false;
+    return wb__parser_expr(p, &row->expr) &&
+           (!wb__lexer_take(&p->lexer, "if") || wb__parser_expr(p, &row->condition));
+}
+
+/* ---- limits ---- */
+
+bool wb__parser_limit(wb__family_parser *p, wb__limit *limit)
+{
+    wb__str member;
+    *limit = (wb__limit){.sides = 0};
+    if (!wb__parser_sides(p, &limit->sides) || !wb__parser_word(p, &member) ||
+        (limit->member = wb__parser_copy(p, member)) == NULL || !wb__parser_expect(p, "if") ||
+        !wb__parser_expr(p, &limit->condition))
+        return false;
+    if (p->lexer.token.kind != WB__TOKEN_TEXT)
+        return wb__parser_fail(p, WB__MSG_FAMILY_TEXT);
+    limit->text = wb__parser_copy(p, p->lexer.token.text);
+    wb__lexer_next(&p->lexer);
+    return limit->text != NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * arch/family_scope.h: the values of names in the expressions of family tables.
+ *
+ * A name stands for the first of these that exists:
+ *   1. a definition of the table (`let`);
+ *   2. a field of wb_config;
+ *   3. a member of config.json ("hidden_size", "rope_parameters/rope_theta") or a GGUF key
+ *      ("ssm.inner_size", without the prefix of the architecture);
+ *   4. a `key` or `json` row of the table, which computes a value of the format that the model does
+ *      not have.
+ * A name that begins with '/' is only looked up in config.json.
+ */
+#ifndef WB_ARCH_FAMILY_SCOPE_H
+#define WB_ARCH_FAMILY_SCOPE_H
+
+#include "arch/canonical_names.h"
+#include "weighbridge/config.h"
+
+typedef struct wb__family_scope {
+    const wb__family *family;
+    const wb__facts *facts;
+    const wb_config *config; /* NULL: no fields */
+    const wb__names *names;  /* may be NULL */
+    wb__str prefix;          /* the prefix of GGUF keys */
+    bool by_key;             /* the model has GGUF key-values */
+    unsigned depth;          /* nesting of definitions, which is limited */
+} wb__family_scope;
+
+/* Returns the scope for wb__expr_eval, with i = 0. `scope` must outlive it. */
+wb__scope wb__family_names(wb__family_scope *scope);
+
+/* Returns the value of a field of a config as a fact; NONE if it is absent. */
+wb__fact wb__config_fact(const wb_config *config, int field);
+
+/* Returns the nearest row for a GGUF key or a member of config.json; NULL if there is none. */
+const wb__key_row *wb__family_key(const wb__family *family, bool is_json, const char *name);
+
+/*
+ * Calls `each` for every GGUF key (or, with is_json, every member of config.json) that the family
+ * defines: rows of the bases first, each name once, at the place of its first definition.
+ */
+void wb__family_keys(const wb__family *family, bool is_json,
+                     void (*each)(void *ctx, const wb__key_row *row), void *ctx);
+
+#endif

@@ -1,0 +1,366 @@
+/* Parses the statements of family tables. Each kind of statement is a row of `statements`. */
+#include <stdio.h>
+
+#include "arch/family_parser.h"
+#include "weighbridge/config.h"
+
+typedef struct table {
+    wb__family_parser p;
+    const wb__family_set *set;
+    wb__family *family;
+    wb__rule *rules;
+    wb__value_row *values;
+    wb__key_row *keys;
+    wb__limit *limits;
+} table;
+
+/* ---- lists of words ---- */
+
+/* Reads the words of the statement as a list separated by '|', after the list that *list has. */
+static bool read_words(table *t, const char **list)
+{
+    wb__family_parser *p = &t->p;
+    size_t before = *list == NULL ? 0 : strlen(*list) + 1, n = before;
+    wb__lexer start = p->lexer;
+    wb__str word;
+    do {
+        if (!wb__parser_word(p, &word))
+            return false;
+        n += word.len + 1;
+    } while (p->lexer.token.kind == WB__TOKEN_WORD);
+    char *text = wb__parser_alloc(p, n + 1);
+    if (text == NULL)
+        return false;
+    if (before > 0) {
+        memcpy(text, *list, before - 1);
+        text[before - 1] = '|';
+    }
+    n = before;
+    p->lexer = start;
+    do {
+        (void)wb__parser_word(p, &word);
+        memcpy(text + n, word.ptr, word.len);
+        n += word.len;
+        text[n++] = '|';
+    } while (p->lexer.token.kind == WB__TOKEN_WORD);
+    text[n - 1] = '\0';
+    *list = text;
+    return true;
+}
+
+static bool read_gguf(table *t)
+{
+    return read_words(t, &t->family->gguf);
+}
+
+static bool read_type(table *t)
+{
+    return read_words(t, &t->family->types);
+}
+
+static bool read_class(table *t)
+{
+    return read_words(t, &t->family->classes);
+}
+
+static bool read_signature(table *t)
+{
+    return read_words(t, &t->family->signature);
+}
+
+static bool read_wrapper(table *t)
+{
+    return read_words(t, &t->family->wrappers);
+}
+
+static bool read_token(table *t)
+{
+    return read_words(t, &t->family->tokenizer);
+}
+
+/* ---- settings ---- */
+
+static bool read_layer_prefix(table *t)
+{
+    wb__str word;
+    if (!wb__parser_word(&t->p, &word))
+        return false;
+    if (word.len >= sizeof t->p.layer || !wb__str_has(word, WB__STR("{n}")))
+        return wb__parser_fail(&t->p, WB__MSG_FAMILY_NAME);
+    memcpy(t->p.layer, word.ptr, word.len);
+    t->p.layer[word.len] = '\0';
+    return true;
+}
+
+static bool read_rope(table *t)
+{
+    static const wb__choice choices[] = {{"no", WB__ROPE_NO},
+                                         {"halves", WB__ROPE_HALVES},
+                                         {"permuted", WB__ROPE_PERMUTED},
+                                         {"adjacent", WB__ROPE_ADJACENT},
+                                         {NULL, 0}};
+    uint32_t value = 0;
+    bool ok = wb__parser_choice(&t->p, choices, &value);
+    t->family->rope = (uint8_t)value;
+    return ok;
+}
+
+static bool read_norm(table *t)
+{
+    t->family->has_norm_sides = 1;
+    return wb__lexer_take(&t->p.lexer, "plain") || wb__parser_sides(&t->p, &t->family->norm_sides);
+}
+
+static bool read_flag(table *t)
+{
+    static const wb__choice choices[] = {{"no-head", WB__FAMILY_NO_HEAD},
+                                         {"encoder", WB__FAMILY_ENCODER},
+                                         {"scales", WB__FAMILY_FACTORS},
+                                         {"router-8", WB__FAMILY_ROUTER_8},
+                                         {"not-llama-cpp", WB__FAMILY_NOT_LLAMA_CPP},
+                                         {NULL, 0}};
+    do {
+        uint32_t value;
+        if (!wb__parser_choice(&t->p, choices, &value))
+            return false;
+        t->family->flags |= value;
+    } while (t->p.lexer.token.kind == WB__TOKEN_WORD);
+    return true;
+}
+
+static bool read_when(table *t)
+{
+    return wb__parser_expr(&t->p, &t->family->when);
+}
+
+static bool read_need(table *t)
+{
+    static const wb__choice kinds[] = {
+        {"attention", WB_LAYER_ATTENTION}, {"recurrent", WB_LAYER_RECURRENT},
+        {"conv", WB_LAYER_CONV},           {"none", WB_LAYER_NONE},
+        {"both", WB_LAYER_BOTH},           {NULL, 0}};
+    uint32_t *needs = &t->family->needs, kind;
+    wb__lexer before = t->p.lexer;
+    wb__lexer_next(&t->p.lexer);
+    bool has_kind = wb__lexer_is(&t->p.lexer, ":");
+    t->p.lexer = before;
+    if (has_kind) {
+        if (!wb__parser_choice(&t->p, kinds, &kind) || !wb__parser_expect(&t->p, ":"))
+            return false;
+        needs = &t->family->kind_needs[kind];
+    }
+    return wb__parser_roles(&t->p, needs);
+}
+
+/* ---- values ---- */
+
+static bool read_value(table *t, wb__value_where where)
+{
+    if (!wb__parser_value(&t->p, where, &t->values[t->family->value_count]))
+        return false;
+    t->family->value_count++;
+    return true;
+}
+
+static bool read_set(table *t)
+{
+    return read_value(t, WB__VALUE_SET);
+}
+
+static bool read_default(table *t)
+{
+    return read_value(t, WB__VALUE_DEFAULT);
+}
+
+static bool read_implied(table *t)
+{
+    return read_value(t, WB__VALUE_IMPLIED);
+}
+
+static bool read_missing(table *t)
+{
+    return read_value(t, WB__VALUE_BOTH);
+}
+
+static bool read_always(table *t)
+{
+    return read_value(t, WB__VALUE_ALWAYS);
+}
+
+static bool read_let(table *t)
+{
+    return read_value(t, WB__VALUE_LET);
+}
+
+/* ---- keys ---- */
+
+static bool read_key_row(table *t, bool is_json)
+{
+    if (!wb__parser_key(&t->p, is_json, &t->keys[t->family->key_count]))
+        return false;
+    t->family->key_count++;
+    return true;
+}
+
+static bool read_key(table *t)
+{
+    return read_key_row(t, false);
+}
+
+static bool read_json(table *t)
+{
+    return read_key_row(t, true);
+}
+
+/* ---- limits ---- */
+
+static bool read_warn(table *t)
+{
+    if (!wb__parser_limit(&t->p, &t->limits[t->family->limit_count]))
+        return false;
+    t->family->limit_count++;
+    return true;
+}
+
+/* ---- tensors ---- */
+
+static bool read_tensor(table *t)
+{
+    wb__rule *rule = &t->rules[t->family->rule_count];
+    *rule = (wb__rule){.canonical = NULL};
+    if (!wb__parser_tensor(&t->p, rule))
+        return false;
+    t->family->rule_count++;
+    return true;
+}
+
+/* Reads the name of one inherited tensor that the family does not have. */
+static bool read_drop(table *t)
+{
+    wb__rule *rule = &t->rules[t->family->rule_count];
+    wb__str name, short_form = WB__STR("L.");
+    char text[WB__TABLE_NAME + sizeof "layers.{n}."];
+    if (!wb__parser_word(&t->p, &name))
+        return false;
+    if (name.len > WB__TABLE_NAME)
+        return wb__parser_fail(&t->p, WB__MSG_FAMILY_NAME);
+    bool is_short = wb__str_starts_with(name, short_form);
+    size_t skipped = is_short ? short_form.len : 0;
+    int n = snprintf(text, sizeof text, "%s%.*s", is_short ? "layers.{n}." : "",
+                     (int)(name.len - skipped), name.ptr + skipped);
+    *rule = (wb__rule){.is_dropped = true, .suffix = WB__SUFFIX_SAME};
+    rule->canonical = wb__parser_copy(&t->p, (wb__str){text, (size_t)n});
+    t->family->rule_count += rule->canonical != NULL;
+    return rule->canonical != NULL;
+}
+
+/* ---- statements ---- */
+
+static const struct {
+    const char *keyword;
+    bool (*read)(table *t);
+} statements[] = {
+    {"gguf", read_gguf},       {"type", read_type},       {"class", read_class},
+    {"when", read_when},       {"wrapper", read_wrapper}, {"signature", read_signature},
+    {"token", read_token},     {"rope", read_rope},       {"norm", read_norm},
+    {"flag", read_flag},       {"need", read_need},       {"layer-prefix", read_layer_prefix},
+    {"set", read_set},         {"default", read_default}, {"implied", read_implied},
+    {"missing", read_missing}, {"always", read_always},   {"let", read_let},
+    {"key", read_key},         {"json", read_json},       {"warn", read_warn},
+    {"tensor", read_tensor},   {"drop", read_drop},
+};
+
+static bool read_statement(table *t)
+{
+    wb__lexer *lexer = &t->p.lexer;
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        if (!wb__lexer_take(lexer, statements[i].keyword))
+            continue;
+        if (!statements[i].read(t))
+            return false;
+        return lexer->token.kind == WB__TOKEN_END || wb__parser_fail(&t->p, WB__MSG_FAMILY_REST);
+    }
+    return wb__parser_fail(&t->p, WB__MSG_FAMILY_STATEMENT);
+}
+
+/* Reads "family NAME : BASE", which must be the first statement. */
+static bool read_head(table *t)
+{
+    wb__family_parser *p = &t->p;
+    wb__str name, base;
+    if (!wb__parser_expect(p, "family") || !wb__parser_word(p, &name) ||
+        (t->family->name = wb__parser_copy(p, name)) == NULL)
+        return false;
+    if (wb__lexer_take(&p->lexer, ":")) {
+        if (!wb__parser_word(p, &base))
+            return false;
+        t->family->base = wb__family_named(t->set, base);
+        if (t->family->base == NULL)
+            return wb__parser_fail(p, WB__MSG_FAMILY_BASE);
+    }
+    return p->lexer.token.kind == WB__TOKEN_END || wb__parser_fail(p, WB__MSG_FAMILY_REST);
+}
+
+static bool at_end(const wb__lexer *lexer)
+{
+    return lexer->token.kind == WB__TOKEN_END && lexer->next >= lexer->n;
+}
+
+/* Returns the number of statements, which limits the number of rows. */
+static size_t count_statements(const char *text, size_t n)
+{
+    size_t count = 0;
+    wb__lexer lexer;
+    for (wb__lexer_start(&lexer, text, n); !at_end(&lexer); wb__lexer_next_statement(&lexer))
+        count++;
+    return count;
+}
+
+static bool make_rows(table *t, size_t count)
+{
+    t->rules = wb__parser_alloc(&t->p, count * sizeof *t->rules);
+    t->values = wb__parser_alloc(&t->p, count * sizeof *t->values);
+    t->keys = wb__parser_alloc(&t->p, count * sizeof *t->keys);
+    t->limits = wb__parser_alloc(&t->p, count * sizeof *t->limits);
+    t->family->rules = t->rules;
+    t->family->values = t->values;
+    t->family->keys = t->keys;
+    t->family->limits = t->limits;
+    return t->p.status == WB_OK;
+}
+
+static bool read_table(table *t, wb__str text)
+{
+    size_t count = count_statements(text.ptr, text.len);
+    wb__lexer *lexer = &t->p.lexer;
+    wb__lexer_start(lexer, text.ptr, text.len);
+    if (count > WB__TABLE_STATEMENTS)
+        return wb__parser_fail(&t->p, WB__MSG_FAMILY_LONG);
+    if (!make_rows(t, count) || !read_head(t))
+        return false;
+    for (wb__lexer_next_statement(lexer); !at_end(lexer); wb__lexer_next_statement(lexer)) {
+        if (!read_statement(t))
+            return false;
+    }
+    return true;
+}
+
+wb_status wb__family_read(wb__context *context, wb__arena *arena, const char *label, wb__str text,
+                          const wb__family_set *set, const wb__family **family)
+{
+    table t = {.p = {.context = context, .arena = arena, .status = WB_OK}, .set = set};
+    const char *file = context->file;
+    context->file = label;
+    *family = NULL;
+    (void)snprintf(t.p.layer, sizeof t.p.layer, "model.layers.{n}.");
+    t.family = wb__parser_alloc(&t.p, sizeof *t.family);
+    if (t.family != NULL) {
+        memset(t.family, 0, sizeof *t.family);
+        if (text.len > WB__TABLE_BYTES)
+            (void)wb__parser_fail(&t.p, WB__MSG_FAMILY_LONG);
+        else if (read_table(&t, text))
+            *family = t.family;
+    }
+    context->file = file;
+    return t.p.status;
+}

@@ -1,0 +1,22 @@
+/*
+ * arch/family_text.h: reads family tables as text (docs/dev/adding-a-family.md).
+ *
+ * The text may be hostile. Reading takes time in proportion to its length, and memory in proportion
+ * to it up to a fixed limit.
+ */
+#ifndef WB_ARCH_FAMILY_TEXT_H
+#define WB_ARCH_FAMILY_TEXT_H
+
+#include "arch/family.h"
+
+#define WB__TABLE_BYTES ((size_t)1 << 20) /* maximum length of a table */
+
+/*
+ * Reads a table. `label` is the file name for messages. Bases are searched in `set`, which may be
+ * NULL, then among the compiled tables. *family is allocated in the arena. Fails with FORMAT for an
+ * invalid table: context->error has the offset and says what is wrong.
+ */
+wb_status wb__family_read(wb__context *context, wb__arena *arena, const char *label, wb__str text,
+                          const wb__family_set *set, const wb__family **family);
+
+#endif
