@@ -130,22 +130,30 @@ static wb_status add_beside(const convert_job *job, wb_writer *writer, const cha
     return status == WB_ERROR_FORMAT || status == WB_ERROR_NOT_FOUND ? WB_OK : status;
 }
 
+/* Adds the directory of a file. */
+static void add_folder_of(text *t, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        text_adds(t, ".");
+    else
+        text_add(t, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
 /* Finds the directory that contains the model. Returns false if the model is not a file in a
- * directory.
+ * directory. If the input is a repository of a Hugging Face cache, the files are in a snapshot of it.
  */
 static bool find_folder(const convert_job *job, text *path)
 {
     struct stat st;
-    const char *slash = strrchr(job->in, '/');
-    if (job->in_is_folder)
-        text_adds(path, job->in);
-    else if (strcmp(job->in, STDIN_PATH) == 0 || stat(job->in, &st) != 0 || !S_ISREG(st.st_mode))
-        return false;
-    else if (slash == NULL)
-        text_adds(path, ".");
-    else
-        text_add(path, job->in, (size_t)(slash - job->in) + 1);
-    return true;
+    wb_file file = WB_FILE_INIT;
+    bool is_file = !job->in_is_folder && strcmp(job->in, STDIN_PATH) != 0 &&
+                   stat(job->in, &st) == 0 && S_ISREG(st.st_mode);
+    if (is_file)
+        add_folder_of(path, job->in);
+    else if (job->in_is_folder && wb_file_at(job->model, 0, &file, NULL) == WB_OK)
+        add_folder_of(path, file.path);
+    return path->len > 0;
 }
 
 /* Adds sidecar files by their known names. Without read permission, a directory cannot be listed,

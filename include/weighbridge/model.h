@@ -150,6 +150,8 @@ typedef struct wb_files {
  * path     one of:
  *            - a .safetensors file; any shard of a sharded model opens the whole model
  *            - a directory of shards
+ *            - a repository in a Hugging Face cache (models--OWNER--NAME): opens the snapshot that
+ *              refs/main names
  *            - a GGUF file; any part of a split model opens the whole model
  *            - a .npy or .npz file
  *            - a manifest of an Ollama store

@@ -248,7 +248,7 @@ static wb_status by_names(folder_listing *listing)
                         WB_NO_OFFSET, WB__STR(""), WB__MSG_BUNDLE_AMBIGUOUS_FORMAT,
                         listing->lone_count, listing->lone);
     if (listing->other[0] != '\0')
-        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
+        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_OTHER, WB_NO_OFFSET,
                         WB__STR(""), WB__MSG_BUNDLE_OTHER_FORMAT, listing->other);
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
                     WB__STR(""), WB__MSG_BUNDLE_NO_WEIGHTS);

@@ -2,6 +2,8 @@
 #include "formats/format.h"
 #include "formats/formats_messages.h"
 
+#define REFUSAL_SHOWN 160 /* number of bytes of a server's message that the error contains */
+
 typedef struct foreign_row {
     wb__finding_id finding;
     bool (*is)(const wb__head *head);
@@ -139,6 +141,28 @@ static bool is_text(const wb__head *head)
     return head->n >= 16;
 }
 
+/*
+ * Returns true for an error message that a server sent in place of a file: JSON whose first member
+ * is "error", or a text that the Hugging Face Hub sends.
+ */
+static bool is_refusal(const wb__head *head)
+{
+    static const wb__str texts[] = {
+        {"Access to model ", 16},     {"Access to this ", 15},     {"Cannot access gated", 19},
+        {"Entry not found", 15},      {"Invalid credentials", 19}, {"Invalid username", 16},
+        {"Repository not found", 20},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (text_starts_with(head, texts[i]))
+            return true;
+    }
+    size_t i = skip_space(head, 0);
+    if (i == head->n || head->bytes[i] != '{')
+        return false;
+    i = skip_space(head, i + 1);
+    return starts_with(&(wb__head){head->bytes + i, head->n - i, head->file_bytes}, "\"error\"", 7);
+}
+
 static const foreign_row rows[] = {
     {WB__FINDING_FILE_EMPTY, is_empty, WB__MSG_FOREIGN_EMPTY},
     {WB__FINDING_FOREIGN_GIT_LFS, is_git_lfs, WB__MSG_FOREIGN_GIT_LFS},
@@ -151,6 +175,7 @@ static const foreign_row rows[] = {
     {WB__FINDING_FOREIGN_TAR, is_tar, WB__MSG_FOREIGN_TAR},
     {WB__FINDING_FOREIGN_HDF5, is_hdf5, WB__MSG_FOREIGN_HDF5},
     {WB__FINDING_FOREIGN_GGML, is_ggml, WB__MSG_FOREIGN_GGML},
+    {WB__FINDING_FOREIGN_REFUSAL, is_refusal, WB__MSG_FOREIGN_REFUSAL},
     {WB__FINDING_FOREIGN_JSON, is_json, WB__MSG_FOREIGN_JSON},
     {WB__FINDING_FOREIGN_ZEROS, is_zeros, WB__MSG_FOREIGN_ZEROS},
     {WB__FINDING_FOREIGN_TEXT, is_text, WB__MSG_FOREIGN_TEXT},
@@ -165,8 +190,17 @@ static const foreign_row *find(const wb__head *head)
     return NULL;
 }
 
-static wb_status fail_as(wb__context *context, const foreign_row *row)
+static wb_status fail_as(wb__context *context, const foreign_row *row, const wb__head *head)
 {
+    if (row->is == is_refusal) {
+        char shown[REFUSAL_SHOWN + 1];
+        size_t n = head->n < REFUSAL_SHOWN ? head->n : REFUSAL_SHOWN;
+        while (n > 0 && head->bytes[n - 1] == '\n')
+            n--;
+        wb__printable(shown, sizeof shown, (wb__str){(const char *)head->bytes, n});
+        return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""),
+                        WB__MSG_FOREIGN_REFUSAL, shown);
+    }
     return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s", row->what);
 }
 
@@ -175,7 +209,7 @@ bool wb__explain_foreign(wb__context *context, const wb__head *head)
     const foreign_row *row = find(head);
     if (row == NULL)
         return false;
-    (void)fail_as(context, row);
+    (void)fail_as(context, row, head);
     return true;
 }
 

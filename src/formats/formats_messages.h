@@ -20,6 +20,7 @@
 #define WB__MSG_FOREIGN_GGML                                                                       \
     "this is a legacy ggml file (ggml, ggmf, ggjt or ggla), from before GGUF"
 #define WB__MSG_FOREIGN_JSON "this is JSON text, not a file of weights"
+#define WB__MSG_FOREIGN_REFUSAL "this is an error message of a server, not a file of weights: %s"
 #define WB__MSG_FOREIGN_ZEROS "the first bytes of the file are all 0"
 #define WB__MSG_FOREIGN_TEXT "this is plain text, not a file of weights"
 #define WB__MSG_FOREIGN_UNKNOWN "the first bytes of the file match no known format"
@@ -56,7 +57,7 @@
 
 #define WB__MSG_GGUF_TENSOR_PAST_END                                                               \
     "the tensor's %llu bytes at data offset %llu are not inside the file, which has %llu "         \
-    "bytes of data"
+    "bytes of data; the tensors need %llu bytes more"
 #define WB__MSG_GGUF_TENSOR_OVERLAP "the tensor overlaps the data of %s"
 #define WB__MSG_GGUF_TENSOR_ORDER                                                                  \
     "the data of this tensor precedes the data of the previous tensor in the header; this is the " \

@@ -64,10 +64,8 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     if (status == WB_OK)
         status = open_bundle(model, context, &bundle, NULL);
     wb__bundle_free(&bundle);
-    if (status == WB_ERROR_FORMAT && model->source_count == 0 &&
-        wb__ollama_is_store(&context->allocator, path))
-        status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_STORE, WB_NO_OFFSET,
-                          WB__STR(""), WB__MSG_OPEN_STORE);
+    if (status == WB_ERROR_FORMAT && model->source_count == 0)
+        wb__explain_store(context, path);
     return status;
 }
 
@@ -84,6 +82,8 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     } else if (status == WB_OK) {
         status = wb__open_source(model, context, source);
     } else {
+        if (status == WB_ERROR_FORMAT)
+            wb__explain_lone_shard(context, source);
         wb__source_close(source);
     }
     wb__bundle_free(&bundle);
@@ -108,6 +108,34 @@ static wb_status finish_beside(wb_model *model, wb__context *context, const char
 static bool is_finding(const wb__context *context, wb__finding_id id)
 {
     return strcmp(context->error->code, wb__finding_code(id)) == 0;
+}
+
+/* Opens the model in a directory: in the directory itself or, if it contains no weights and is a
+ * repository in a Hugging Face cache, in the snapshot that `main` refers to. */
+static wb_status open_folder_of_model(wb_model *model, wb__context *context, const char *path)
+{
+    wb_status status = open_folder(model, context, path);
+    char *snapshot = NULL;
+    if (status == WB_ERROR_FORMAT && model->source_count == 0 && !wb__files_own(context, path) &&
+        is_finding(context, WB__FINDING_FOLDER_EMPTY)) {
+        wb_error first = *context->error;
+        status = wb__snapshot_of(context, path, &snapshot);
+        if (snapshot != NULL) {
+            context->file = path = snapshot;
+            wb__model_reset(model, context);
+            status = open_folder(model, context, path);
+        } else if (status != WB_ERROR_MEMORY) {
+            *context->error = first;
+            status = first.status;
+        }
+    }
+    context->file = "";
+    model->is_folder = true;
+    if (status == WB_OK)
+        status = wb__open_finish(model, context, path);
+    if (snapshot != NULL)
+        wb__free(&context->allocator, snapshot, strlen(snapshot) + 1);
+    return status;
 }
 
 /* Returns true if a file could be a manifest: it is JSON, or its path is under manifests/. */
@@ -135,19 +163,22 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
     return status;
 }
 
-/* Returns WB_ERROR_NOT_FOUND. If the path is that of a blob in a store, replaces the message by one
- * that explains the missing blob. */
+/* Returns WB_ERROR_NOT_FOUND. If the path is that of a blob in a store or an address, replaces the
+ * message by one that explains it. */
 static wb_status explain_missing(wb__context *context, const char *path)
 {
     uint8_t digest[WB__BLOB_DIGEST_BYTES];
-    if (!wb__ollama_is_blob_path(path))
+    wb__finding_id finding = WB__FINDING_ADDRESS;
+    const char *what = WB__MSG_OPEN_ADDRESS;
+    if (wb__ollama_is_blob_path(path)) {
+        bool is_digest = wb__digest_of_name(path, digest);
+        finding = is_digest ? WB__FINDING_OLLAMA_BLOB_MISSING : WB__FINDING_OLLAMA_DIGEST;
+        what = is_digest ? WB__MSG_OPEN_NO_BLOB : WB__MSG_OPEN_NOT_DIGEST;
+    } else if (!wb__is_address(path)) {
         return WB_ERROR_NOT_FOUND;
+    }
     context->file = path;
-    (void)(wb__digest_of_name(path, digest)
-               ? wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_BLOB_MISSING,
-                          WB_NO_OFFSET, WB__STR(""), WB__MSG_OPEN_NO_BLOB)
-               : wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_DIGEST, WB_NO_OFFSET,
-                          WB__STR(""), WB__MSG_OPEN_NOT_DIGEST));
+    (void)wb__fail(context, WB_ERROR_NOT_FOUND, finding, WB_NO_OFFSET, WB__STR(""), "%s", what);
     context->file = "";
     return WB_ERROR_NOT_FOUND;
 }
@@ -169,15 +200,11 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
     if (status == WB_ERROR_NOT_FOUND)
         return explain_missing(context, path);
     if (status == WB_OK && is_folder)
-        status = open_folder(model, context, path);
-    else if (status == WB_OK)
+        return open_folder_of_model(model, context, path);
+    if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
     if (may_be_manifest(context, status, path) && !wb__files_own(context, path))
         return try_manifest(model, context, path);
-    model->is_folder = is_folder;
-    if (status == WB_OK)
-        status =
-            is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);
-    return status;
+    return status == WB_OK ? finish_beside(model, context, path) : status;
 }

@@ -295,6 +295,8 @@ wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char
         store = own;
     if (status == WB_OK)
         status = wb__ollama_find(context, store, wb__str_from(name, SIZE_MAX), &path);
+    if (status == WB_ERROR_NOT_FOUND)
+        wb__explain_store_option(context, store);
     if (status == WB_OK)
         status = wb__open_manifest(model, context, store, path);
     if (path != NULL)

@@ -15,6 +15,10 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
 /* Adds findings for strings in metadata arrays that are not valid UTF-8. */
 wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 
+/* Adds warnings about metadata and tensor names that programs refuse or misunderstand
+ * (verify_metadata.c). */
+wb_status wb__verify_metadata(const wb_model *model, wb__context *context);
+
 /* Adds all findings about an open model to context->findings. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 

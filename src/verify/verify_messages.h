@@ -45,6 +45,14 @@
 #define WB__MSG_VERIFY_PADDING "%llu bytes of padding are not 0"
 #define WB__MSG_VERIFY_STRINGS "%llu of %llu strings are not valid UTF-8, or contain a NUL byte"
 
+/* ---- verify_metadata.c ---- */
+
+#define WB__MSG_VERIFY_LENGTHS "the array has %llu elements, but there are %llu tokens"
+#define WB__MSG_VERIFY_FILE_TYPE                                                                   \
+    "the type of the value is not u32; llama.cpp does not load such a file"
+#define WB__MSG_VERIFY_NAME_PATH                                                                   \
+    "%llu tensor names contain '/' or '..', as paths do; this is the first"
+
 /* ---- verify_public.c ---- */
 
 #define WB__MSG_VERIFY_OPTIONS_FLAGS "wb_verify_options.flags contains unknown flags"

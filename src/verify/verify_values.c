@@ -250,6 +250,8 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     if (status == WB_OK)
         status = wb__verify_texts(model, context);
     if (status == WB_OK)
+        status = wb__verify_metadata(model, context);
+    if (status == WB_OK)
         status = wb__verify_meaning(model, context);
     if (status != WB_OK)
         return status;

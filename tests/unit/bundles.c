@@ -330,7 +330,7 @@ static void empty_folders(void **state)
     start_case();
     refuses(NULL, WB_ERROR_FORMAT, "folder-without-weights", WB_NO_OFFSET, "");
     put_text("pytorch_model.bin", "x");
-    refuses(NULL, WB_ERROR_FORMAT, "folder-without-weights", WB_NO_OFFSET, "pytorch_model.bin");
+    refuses(NULL, WB_ERROR_FORMAT, "folder-other-format", WB_NO_OFFSET, "pytorch_model.bin");
 }
 
 static void limits(void **state)

@@ -83,7 +83,7 @@ static void mixed_names(void **state)
     for (size_t i = 0; i < 3; i++) {
         start_case();
         put_text(torn[i], "x");
-        refuses(".", "folder-without-weights", torn[i]);
+        refuses(".", "folder-other-format", torn[i]);
     }
     start_case(); /* two sets of shards in one directory, one of them incomplete */
     put_tensor("a-1-of-2.safetensors", "a");
@@ -427,14 +427,57 @@ static void allocations(void **state)
     }
 }
 
+/* Opens a repository of a Hugging Face cache, and a directory that contains a store. Each
+ * allocation fails once: the result is the usual one, or an error, and nothing leaks. */
+static void allocations_near_models(void **state)
+{
+    static const char *const paths[] = {"models--o--n", "home"};
+    (void)state;
+    start_case();
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(mkdir(paths[i], 0700), 0);
+    assert_int_equal(mkdir("models--o--n/refs", 0700), 0);
+    assert_int_equal(mkdir("models--o--n/snapshots", 0700), 0);
+    assert_int_equal(mkdir("models--o--n/snapshots/0a1", 0700), 0);
+    put_text("models--o--n/refs/main", "0a1\n");
+    put_tensor("models--o--n/snapshots/0a1/model.safetensors", "a");
+    assert_int_equal(mkdir("home/models", 0700), 0);
+    assert_int_equal(mkdir("home/models/blobs", 0700), 0);
+    assert_int_equal(mkdir("home/models/manifests", 0700), 0);
+    opens(paths[0], 1);
+    refuses(paths[1], "ollama-store", "the folder 'models' in this folder");
+    for (size_t i = 0; i < 2; i++) {
+        bool done = false;
+        for (size_t k = 1; !done; k++) {
+            counter memory = {.fail_at = k};
+            wb_allocator allocator = counter_allocator(&memory);
+            wb_open_options options = {.size = sizeof options, .allocator = &allocator};
+            wb_model *model;
+            wb_error error;
+            wb_status status = wb_open(paths[i], &options, &model, &error);
+            done = !memory.failed;
+            assert_true(status == (i == 0 ? WB_OK : WB_ERROR_FORMAT) ||
+                        (!done && status == WB_ERROR_MEMORY));
+            wb_close(model);
+            assert_clean(&memory);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relative_paths),     cmocka_unit_test(mixed_names),
-        cmocka_unit_test(several_indices),    cmocka_unit_test(names_of_shards),
-        cmocka_unit_test(gguf_folders),       cmocka_unit_test(paths_of_stores),
-        cmocka_unit_test(place_of_the_store), cmocka_unit_test(manifests),
-        cmocka_unit_test(odd_stores),         cmocka_unit_test(allocations),
+        cmocka_unit_test(relative_paths),
+        cmocka_unit_test(mixed_names),
+        cmocka_unit_test(several_indices),
+        cmocka_unit_test(names_of_shards),
+        cmocka_unit_test(gguf_folders),
+        cmocka_unit_test(paths_of_stores),
+        cmocka_unit_test(place_of_the_store),
+        cmocka_unit_test(manifests),
+        cmocka_unit_test(odd_stores),
+        cmocka_unit_test(allocations),
+        cmocka_unit_test(allocations_near_models),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     failures += chdir("/") != 0;

@@ -8,6 +8,21 @@
 #include "formats/gguf/gguf_reader.h"
 #include "model/file_order.h"
 
+/* Returns the number of bytes from the end of the file to the end of the tensor that ends last. */
+static uint64_t missing_bytes(const wb__gguf_reader *reader)
+{
+    const wb__table *table = &reader->model->table;
+    const wb__catalog_file *file = reader->file;
+    uint64_t data_bytes = reader->file_bytes - file->data_begin, needed = data_bytes;
+    for (size_t i = file->first_tensor; i < file->first_tensor + file->tensor_count; i++) {
+        uint64_t end;
+        if (!wb__add(wb__tensor_begin(table, i), wb__table_kind_of(table, i)->bytes, &end))
+            end = UINT64_MAX;
+        needed = end > needed ? end : needed;
+    }
+    return needed - data_bytes;
+}
+
 static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
 {
     const wb__table *table = &reader->model->table;
@@ -17,7 +32,8 @@ static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
                     WB__MSG_GGUF_TENSOR_PAST_END,
                     (unsigned long long)wb__table_kind_of(table, tensor)->bytes,
                     (unsigned long long)begin,
-                    (unsigned long long)(reader->file_bytes - reader->file->data_begin));
+                    (unsigned long long)(reader->file_bytes - reader->file->data_begin),
+                    (unsigned long long)missing_bytes(reader));
 }
 
 /* Reports the first tensor in header order that is not inside the file. */
