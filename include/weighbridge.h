@@ -20,19 +20,20 @@
  *
  * Status.    A function that can fail returns a wb_status, which must be checked, and takes an
  *            optional wb_error, which it fills on failure. A failed call sets its outputs to zero.
- *            Comments omit the prefix of a status: "ARGUMENT if" means that the function returns
- *            WB_ERROR_ARGUMENT if.
- * Ownership. "Borrowed until X" means that the library owns the memory and frees it at X;
- *            "owned, release with Y" means that the caller owns it; "static" means that the memory
- *            is never freed. Inputs are read only during the call, unless a function specifies
- *            otherwise. The caller may free a struct that is "copied" after the call.
+ *            Comments omit the prefix of a status: "ARGUMENT if X" means that the function returns
+ *            WB_ERROR_ARGUMENT if X is true.
+ * Ownership. "Borrowed until X" means that the library owns the memory and frees it at X; "owned,
+ *            release with Y" means that the caller owns it; "static" means that the memory is never
+ *            freed. Inputs are read only during the call, unless a function specifies otherwise. If
+ *            a struct is "copied", the caller may free it after the call.
  * Threads.   An open model never changes: any number of threads may use it at the same time, except
  *            that wb_close must be the last call. Different models are independent.
  * Effects.   The library does not print, exit, abort, install signal handlers or start threads, and
  *            has no global state that is visible to callers.
- * Names.     Names and keys in files may contain any byte, including NUL, so each is a pointer and
- *            a length. Where a caller passes a length, SIZE_MAX means strlen. Strings returned by
- *            the library also end with a NUL, which the length does not include.
+ * Names.     Names and keys in files may contain any byte, including NUL, so each is passed as a
+ *            pointer and a length. If a caller passes SIZE_MAX as a length, the library uses
+ *            strlen. Strings returned by the library also end with a NUL, which the length does not
+ *            include.
  * Structs.   The first member of most structs is `size`. The caller sets it to the sizeof of the
  *            struct, by hand or with an initialiser such as WB_TENSOR_INIT, so that the struct can
  *            grow in later versions. weighbridge/base.h has the rules. Structs are always passed by
@@ -44,14 +45,14 @@
  * headers of all topics, each of which can also be included alone:
  *
  *   weighbridge/base.h      version, status and error, allocator, executor, limits, progress
- *   weighbridge/model.h     opening and closing models, their files; listing an Ollama store
+ *   weighbridge/model.h     opening and closing models; the files of a model; Ollama stores
  *   weighbridge/tensor.h    tensors: descriptions, encodings, bytes and values
  *   weighbridge/config.h    canonical names of tensors, and the config
  *   weighbridge/metadata.h  metadata
  *   weighbridge/verify.h    findings, and verifying models
  *   weighbridge/dtypes.h    the numbers of the element types
  *   weighbridge/codec.h     element types, encoding and decoding in memory
- *   weighbridge/device.h    memory for weights: the process, OpenCL, CUDA, or the caller's device
+ *   weighbridge/device.h    memory for weights: of the process, OpenCL, CUDA or the caller
  *   weighbridge/provider.h  weights in buffers on a device: cached, fused and sliced
  *   weighbridge/slicing.h   tensor-parallel slices
  *   weighbridge/weights.h   all weights of a layer at once

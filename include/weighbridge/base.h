@@ -81,8 +81,9 @@ WB_API const char *wb_status_name(wb_status status);
 
 /*
  * Describes an error, its place and its remedy. The caller owns the struct. It points to no
- * allocated memory, so it can also report that memory is out. All strings end with NUL. `file` and
- * `name` are truncated to fit, and bytes in them that are not printable UTF-8 are written as \xNN.
+ * allocated memory, so it can also report that no memory is left. All strings end with NUL. `file`
+ * and `name` are truncated to fit, and bytes in them that are not printable UTF-8 are written as
+ * \xNN.
  */
 typedef struct wb_error {
     wb_status status;
@@ -100,7 +101,7 @@ typedef struct wb_error {
 /* Allocates memory for the library. Must be thread-safe if several threads use the model. */
 typedef struct wb_allocator {
     void *ctx;
-    /* Returns memory that is aligned as by malloc, or NULL if there is none. */
+    /* Returns memory with the alignment of malloc, or NULL if no memory is available. */
     void *(*alloc)(void *ctx, size_t bytes);
     void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` is the number passed to alloc */
 } wb_allocator;
@@ -120,8 +121,8 @@ typedef struct wb_executor {
 
 /*
  * Upper limits for the headers, files and tensors of a model. If a model exceeds a limit other than
- * spool_memory, the call fails with LIMIT. The defaults are in brackets. "At most" is the largest
- * limit that has an effect.
+ * spool_memory, the call fails with LIMIT. Below, the default of each limit is in brackets, and "at
+ * most" gives the largest value that has an effect.
  */
 typedef struct wb_limits {
     size_t size; /* sizeof(wb_limits) */
@@ -132,18 +133,23 @@ typedef struct wb_limits {
     /* bytes of the header of a .npy file or member [65,536]; at most 131,072 */
     uint64_t npy_header;
     uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
-    /* bytes of compressed tensors of a file beyond 16 times their compressed size [268,435,456] */
+    /*
+     * bytes by which the decompressed tensors of a file may exceed 16 times their compressed size
+     * [268,435,456]
+     */
     uint64_t inflated;
     uint64_t json_bytes; /* bytes of a JSON sidecar file [268,435,456] */
     uint64_t files;      /* number of files of a model [65,536] */
     uint64_t rank;       /* number of dimensions of a tensor [65,536] */
     /*
-     * bytes of a pipe that are kept in memory; if it has more, they are copied to a temporary file
-     * [67,108,864]
+     * largest input from a pipe that is kept in memory, in bytes; larger input is copied to a
+     * temporary file [67,108,864]
      */
     uint64_t spool_memory;
 } wb_limits;
-/* Sets the defaults, unlike the initialisers of other structs, which clear all other members. */
+/*
+ * Sets all members to their defaults. The initialisers of other structs clear all members but size.
+ */
 #define WB_LIMITS_INIT                                                                             \
     {sizeof(wb_limits),                                                                            \
      100000000,                                                                                    \

@@ -182,9 +182,9 @@ typedef struct wb_mlx_buffers {
 
 /*
  * Encodes values of `dtype` (F32, F16 or BF16). The bytes equal those of mlx.core.quantize of MLX
- * 0.32.4 on the CPU, except that scale bytes that wrap around in MLX are clamped. The scales and
- * biases of affine have the dtype of the values. A group that contains an infinity or NaN decodes
- * to useless values; other groups are not affected.
+ * 0.32.4 on the CPU, except that a scale byte that would wrap around in MLX is clamped. The scales
+ * and biases of affine have the dtype of the values. A group that contains an infinity or NaN
+ * decodes to useless values; other groups are not affected.
  *
  * values    rows * columns values, row after row; may be unaligned
  * parts     may be unaligned
@@ -280,9 +280,9 @@ typedef struct wb_int4_tensor {
     const void *qzeros; /* zero-points [groups, out / 8] */
     const void *scales; /* [groups, out] */
     /*
-     * GPTQ only: the group number of each input, I32 [in]; NULL: input i is in group
-     * i / group_size. If the tensor is a slice of the inputs, scales and qzeros may contain the
-     * groups of all inputs, because the numbers in g_idx refer to these.
+     * GPTQ only: the group number of each input, I32 [in]; NULL: input i is in group i /
+     * group_size. If the tensor is a slice along the inputs, scales and qzeros may contain all
+     * groups of the complete tensor, because the numbers in g_idx refer to those groups.
      */
     const void *g_idx;
     uint64_t qweight_bytes;

@@ -245,7 +245,7 @@ typedef struct wb_config {
     double final_logit_softcapping;
     double attention_clamp_kqv;         /* q, k and v are limited to [-x, x]; 0: no limit */
     double attention_max_alibi_bias;    /* 0: no ALiBi */
-    double attention_temperature_scale; /* grows the scores of late tokens (Llama 4, Mistral 3) */
+    double attention_temperature_scale; /* raises scores at late positions (Llama 4, Mistral 3) */
     uint64_t value_length;              /* length of v per head */
     uint64_t q_lora_rank;               /* multi-head latent attention: rank of q; 0: full rank */
     uint64_t kv_lora_rank;              /* rank of k and v; 0: no latent attention */
@@ -255,8 +255,7 @@ typedef struct wb_config {
     wb_rope_scaling rope_scaling_type;
     double rope_scaling_factor;
     uint64_t rope_scaling_original_context_length;
-    double
-        rope_scaling_attn_factor; /* explicit factor of cos and sin; wb_rope_get has the result */
+    double rope_scaling_attn_factor; /* factor of cos and sin in the files; see wb_rope_get */
     double rope_scaling_yarn_beta_fast;
     double rope_scaling_yarn_beta_slow;
     double rope_scaling_yarn_ext_factor;
@@ -267,9 +266,9 @@ typedef struct wb_config {
     uint64_t expert_group_used_count;
     wb_expert_gating expert_gating_func;
     double expert_weights_scale;  /* factor of the weights of the selected experts */
-    uint32_t expert_weights_norm; /* 1: their weights are divided by their sum */
+    uint32_t expert_weights_norm; /* 1: these weights are divided by their sum */
     uint64_t expert_shared_count;
-    uint64_t expert_shared_feed_forward_length; /* of all shared experts together */
+    uint64_t expert_shared_feed_forward_length; /* sum over all shared experts */
     uint64_t leading_dense_block_count;         /* first layers without experts */
     uint64_t interleave_moe_layer_step;         /* n: every n-th layer has experts */
     /* layers for multi-token prediction; they follow the n_layers layers of the model */
@@ -295,8 +294,8 @@ typedef struct wb_config {
 #define WB_CONFIG_INIT WB_INIT(wb_config)
 
 /*
- * Returns the config of a model, from GGUF key-values or config.json (including "text_config"). It
- * is the same for the same model in any format. Therefore each binary32 number of a GGUF file
+ * Returns the config of a model, from GGUF key-values or config.json (including "text_config"). The
+ * config of a model is the same in every format. Therefore each binary32 number of a GGUF file
  * becomes the shortest decimal number that rounds to it: an epsilon of 1e-5 is 1e-5 in every
  * format.
  *
@@ -333,7 +332,7 @@ WB_API wb_status wb_config_at(const wb_config *config, uint32_t field,
 
 /* ---- single layers ---- */
 
-/* What a layer has in front of its feed-forward network. */
+/* The kind of a layer: the block that precedes its feed-forward network. */
 typedef enum wb_layer_kind {
     WB_LAYER_UNKNOWN = 0,
     WB_LAYER_ATTENTION = 1,
@@ -343,7 +342,9 @@ typedef enum wb_layer_kind {
     WB_LAYER_BOTH = 5       /* attention and a state-space model side by side */
 } wb_layer_kind;
 
-/* The properties of one layer of the decoder, or of the only stack of layers. */
+/*
+ * The properties of one layer: of the decoder, or of the only stack of layers that the model has.
+ */
 typedef struct wb_layer {
     size_t size; /* sizeof(wb_layer) */
     wb_layer_kind kind;
@@ -360,14 +361,14 @@ typedef struct wb_layer {
 #define WB_LAYER_INIT WB_INIT(wb_layer)
 
 /*
- * Describes layer `index` of a model, from the config and from metadata with a value for each
+ * Describes layer `index` of a model, based on the config and on metadata that lists one value per
  * layer. NOT_FOUND if index is not below n_layers. Thread-safe. *layer is cleared on failure.
  */
 WB_API wb_status wb_layer_get(const wb_model *model, uint64_t index, wb_layer *layer,
                               wb_error *error) WB_MUST_CHECK;
 
 /*
- * The RoPE of a layer. The pair i of a head is rotated by the angle position * frequencies[i];
+ * The RoPE of a layer. Pair i of a head is rotated by the angle position * frequencies[i];
  * rope_layout of the config says which two elements of a head form a pair. cos and sin are
  * multiplied by `attention_factor`.
  */
@@ -386,12 +387,12 @@ typedef struct wb_rope {
 /*
  * Computes the RoPE of layer `index` for sequences of at most `context` tokens: the frequencies
  * after scaling (linear, YaRN, LongRoPE, Llama 3, dynamic, and the factors in GGUF tensors).
- * `context` has an effect for LongRoPE and dynamic scaling; 0 stands for max_seq_len.
+ * `context` affects only LongRoPE and dynamic scaling; 0 means max_seq_len.
  *
- * Writes rope->pairs numbers in radians per token to `frequencies`, which has room for `capacity`
- * numbers. NULL with capacity 0 asks only for rope->pairs. LIMIT if capacity is too small.
- * NOT_FOUND if index is not below n_layers, UNSUPPORTED if the scaling is unknown or incomplete.
- * Reads tensors of frequency factors if the model has them. Thread-safe.
+ * Writes rope->pairs numbers in radians per token to `frequencies`, an array of `capacity` numbers.
+ * With NULL and capacity 0, only *rope is filled in. LIMIT if capacity is too small. NOT_FOUND if
+ * index is not below n_layers, UNSUPPORTED if the scaling is unknown or incomplete. Reads tensors
+ * of frequency factors if the model has them. Thread-safe.
  */
 WB_API wb_status wb_rope_get(const wb_model *model, uint64_t index, uint64_t context, wb_rope *rope,
                              double *frequencies, size_t capacity, wb_error *error) WB_MUST_CHECK;
@@ -407,7 +408,7 @@ typedef struct wb_special_tokens {
     int64_t bos; /* beginning of a sequence */
     int64_t eos; /* end of a sequence */
     int64_t eot; /* end of a turn */
-    int64_t eom; /* end of a message, with a tool call */
+    int64_t eom; /* end of a message that contains a tool call */
     int64_t unknown;
     int64_t separator;
     int64_t padding;

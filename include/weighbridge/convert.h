@@ -89,7 +89,7 @@ typedef struct wb_convert_policy {
     const char *quant;
     const wb_convert_rule *rules; /* override `quant`; the last matching rule applies */
     uint64_t rule_count;
-    /* path of an importance matrix, a .dat or GGUF file of llama.cpp; NULL: none */
+    /* path of an importance matrix (a .dat or GGUF file of llama.cpp); NULL: none */
     const char *importance;
     uint64_t max_memory;         /* memory for tensors being converted, in bytes; 0: 256 MiB */
     uint64_t max_file_bytes;     /* limit of tensor bytes in a file; 0: no limit */
@@ -139,9 +139,9 @@ WB_API wb_status wb_convert_check(wb_conversion *conversion, const char *path,
  * path      Ollama: the name of the new model. Other targets: the path of a file or directory that
  *           does not exist yet; with WB_CONVERT_FORCE also of an existing one, if no file that the
  *           plan read would be replaced. ARGUMENT for other paths, and for pipes and devices
- * progress  reports the written bytes of the result. While the result is flushed to the disk it is
- *           called with `done` = `total` and can still cancel, until the first file has its final
- *           name. NULL: none
+ * progress  reports the written bytes of the result. While the result is flushed to the disk, the
+ *           callback is called with `done` = `total`; it can cancel the conversion until the first
+ *           file has its final name. NULL: none
  *
  * CHANGED if a file of the model changed since it was opened.
  */
@@ -152,7 +152,7 @@ WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
 typedef struct wb_partial {
     size_t size;    /* sizeof(wb_partial) */
     uint64_t files; /* number of files, including the journal; 0: there is no partial result */
-    uint64_t bytes; /* disk space that they occupy */
+    uint64_t bytes; /* disk space that these files occupy */
     char path[512]; /* printable path of the first file, or of the directory with the files */
 } wb_partial;
 #define WB_PARTIAL_INIT WB_INIT(wb_partial)
@@ -208,8 +208,8 @@ WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t inde
 
 /*
  * Returns the path of an existing file that the result replaces or removes (WB_CONVERT_FORCE); NULL
- * if `index` is not below their number. Known after wb_convert_check or wb_convert. Borrowed until
- * wb_conversion_free.
+ * if `index` is not below the number of such files. Known after wb_convert_check or wb_convert.
+ * Borrowed until wb_conversion_free.
  */
 WB_API const char *wb_conversion_replaces(const wb_conversion *conversion, uint64_t index);
 

@@ -1,6 +1,6 @@
 /*
- * weighbridge/device.h: devices that store weights: the memory of the process, OpenCL, CUDA, or a
- * device of the caller.
+ * weighbridge/device.h: devices that store weights: the memory of the process, OpenCL devices, CUDA
+ * devices, or a device that the caller implements.
  */
 #ifndef WEIGHBRIDGE_DEVICE_H
 #define WEIGHBRIDGE_DEVICE_H
@@ -30,9 +30,9 @@ typedef struct wb_device {
     /* Frees a buffer. `bytes` is the number passed to alloc or claim. */
     void (*free)(void *ctx, void *handle, uint64_t bytes);
     /*
-     * Copies n bytes at src to `offset` in the buffer. If the copy is not complete on return, sets
-     * *event, which is NULL before, and the library calls `wait` with it before it changes src and
-     * before the buffer is used. May be NULL if `map` is not NULL.
+     * Copies n bytes at src to `offset` in the buffer. *event is NULL before the call. If the copy
+     * is not complete on return, the function sets *event; the library then calls `wait` with this
+     * event before it changes src and before the buffer is used. May be NULL if `map` is not NULL.
      */
     wb_status (*upload)(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
                         void **event);
@@ -129,15 +129,14 @@ typedef struct wb_opencl_options {
 
 /*
  * Fills in a device that stores weights on a device of OpenCL 1.1 or later. The ICD loader library
- * is opened at run time. Handles are cl_mem in the caller's context, or in a new context, which
- * CL_MEM_CONTEXT of any handle returns.
+ * is opened at run time. Handles are cl_mem in the caller's context, or in a new context;
+ * clGetMemObjectInfo with CL_MEM_CONTEXT returns the context of a handle.
  *
- * A processor as OpenCL device shares the memory of this process, unless a test at this call shows
- * that the driver copies. Buffers are then in memory that both can access, and wb_buffer.contents
- * is its address. Mapped bytes of a file are used without a copy (CL_MEM_USE_HOST_PTR). A GPU that
- * shares the memory of the process also uses mapped bytes without a copy, if their address has the
- * alignment of sub-buffers. The memory of a buffer is freed when no OpenCL command uses it any
- * more.
+ * If the OpenCL device is a CPU, it shares the memory of this process, unless a test in this call
+ * shows that the driver copies. With shared memory, wb_buffer.contents is the address of a buffer,
+ * and mapped bytes of a file are used without a copy (CL_MEM_USE_HOST_PTR). A GPU that shares the
+ * memory of the process also uses mapped bytes without a copy, if their address has the alignment
+ * of sub-buffers. The memory of a buffer is freed when no OpenCL command uses it any more.
  *
  * options  NULL: defaults
  * device   filled in; release with wb_device_close, after the providers that use it
@@ -181,8 +180,7 @@ WB_API wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *devic
                                 wb_error *error) WB_MUST_CHECK;
 
 /*
- * Calls device->close if it is not NULL, and clears the struct. NULL and cleared structs are
- * ignored.
+ * Calls device->close, unless it is NULL, and clears the struct. Ignores NULL and cleared structs.
  */
 WB_API void wb_device_close(wb_device *device);
 

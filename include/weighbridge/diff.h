@@ -33,9 +33,9 @@ typedef struct wb_diff wb_diff;
  * or by native name if they have no canonical name. Experts that are stored separately are compared
  * as one tensor. If only one model stores an output matrix and the other ties it to the embedding,
  * the output matrix is compared with that embedding. Values are compared as binary32, with rows in
- * the order of Hugging Face (see weighbridge/hash.h). The config fields rope_layout, norm_offset,
- * quant_bits and quant_group_size are not compared, because they describe the storage. If the
- * formats differ, only metadata and config fields that both models specify are compared.
+ * the order that Hugging Face uses (see weighbridge/hash.h). The config fields rope_layout,
+ * norm_offset, quant_bits and quant_group_size are not compared, because they describe the storage.
+ * If the formats differ, only metadata and config fields that both models specify are compared.
  *
  * options  NULL: defaults
  * diff     owned, release with wb_diff_free before the models are closed
@@ -66,8 +66,8 @@ typedef struct wb_distance {
     uint64_t not_finite; /* number of different values that are NaN or infinite in either model */
     double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all values of a are 0 */
     double maximum;      /* largest |b - a| */
-    double cosine;       /* cosine similarity; 1 if both models have only zeros, 0 if one has */
-    double snr;          /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
+    double cosine; /* cosine similarity; 1 if all values are 0, 0 if only those of one model are */
+    double snr;    /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
 } wb_distance;
 
 typedef struct wb_tensor_diff {

@@ -61,8 +61,7 @@ typedef struct wb_edited {
     uint64_t inserted;     /* number of bytes inserted before the data */
     uint64_t bytes;        /* size of the file after the edit */
     uint64_t links;        /* number of other hard links of the file. After WB_EDIT_NEW_FILE, they
-                            * name the file as it was before the edit; otherwise they have changed,
-                            * too. */
+                            * refer to the unedited file; otherwise, to the edited file. */
 } wb_edited;
 #define WB_EDITED_INIT WB_INIT(wb_edited)
 
@@ -73,27 +72,27 @@ typedef struct wb_edited {
  * atomically by a new file. Other files are changed in place, without copying the data of the
  * tensors, unless tensors are dropped or `alignment` requires it. During a change in place, a
  * journal ".NAME.wb-journal" in the same directory contains the former header. If the edit is
- * interrupted by a crash, the next edit of the file by the same user first restores that header. The
- * checksum of the journal is keyed by a secret in $XDG_STATE_HOME/weighbridge/journal-key, by default
- * ~/.local/state/weighbridge/journal-key, so that a journal that comes with a model is refused. The
- * first edit that needs the secret makes it; if that fails, the file is replaced. GGUF permits no gap
- * between header and data: unused space becomes the value of a key "weighbridge.padding", and later
- * edits can use this space.
+ * interrupted by a crash, the next edit of the file by the same user first restores that header.
+ * The checksum of the journal is keyed by a secret in $XDG_STATE_HOME/weighbridge/journal-key, by
+ * default ~/.local/state/weighbridge/journal-key, so that a forged journal that was distributed
+ * with a model is refused. The first edit that needs the secret creates it; if this fails, the file
+ * is not changed in place but replaced. GGUF permits no gap between header and data: unused space
+ * becomes the value of a key "weighbridge.padding", and later edits can use this space.
  *
- * If the edit renames or drops tensors, the names are compared with the other files of the model, and
- * model.safetensors.index.json is changed in the same step: a crash leaves both changed or neither,
- * after the next edit of the file.
+ * If the edit renames or drops tensors, the names are compared with the other files of the model,
+ * and model.safetensors.index.json is changed, too. If a crash interrupts the edit, the next edit
+ * of the file first makes both consistent: both are changed or neither is.
  *
- * Edits are applied in order, each to the result of the former ones; either all or none.
+ * Edits are applied in order, each to the result of the former ones. Either all edits are applied
+ * or none.
  *
  * edited  set to how the file was edited; may be NULL
  *
  * NOT_FOUND if a tensor, or a key to rename, does not exist; ARGUMENT if a new name already exists
- * in the file or in another file of the model,
- * and for the key "weighbridge.padding"; IO while another edit of the file holds its lock (flock);
- * UNSUPPORTED ("edit-store") for files of an Ollama store, whose names are the digests of their
- * bytes. Other processes must not write the file during the edit; processes that have mapped it see
- * the change.
+ * in the file or in another file of the model, and for the key "weighbridge.padding"; IO while
+ * another edit of the file holds its lock (flock); UNSUPPORTED ("edit-store") for files of an
+ * Ollama store, whose names are the digests of their bytes. Other processes must not write the file
+ * during the edit; processes that have mapped it see the change.
  *
  * Needs at most 24 times the bytes of the header plus 1 MiB of memory, which only headers with keys
  * of a few bytes reach.
@@ -103,10 +102,10 @@ WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t c
                               wb_error *error) WB_MUST_CHECK;
 
 /*
- * Reverts an edit of the file that was interrupted by a crash, or completes it if only the index
- * remained to be changed. Sets *undone to 1 if there was such an edit, otherwise to 0; undone may be
- * NULL. IO ("edit-another-file"), without any change, if the journal belongs to another file than
- * that at `path`, or was not written by this user.
+ * Reverts an edit of the file that was interrupted by a crash, or completes the edit if only the
+ * index remained to be changed. Sets *undone to 1 if there was such an edit, otherwise to 0; undone
+ * may be NULL. IO ("edit-another-file"), without any change, if the journal belongs to another
+ * file, or was not written by this user.
  */
 WB_API wb_status wb_edit_recover(const char *path, int *undone, wb_error *error) WB_MUST_CHECK;
 

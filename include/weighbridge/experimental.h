@@ -61,10 +61,10 @@ WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *
 
 /*
  * Functions for writers with WB_WRITE_KEEP. wb_writer_left reads n bytes of a tensor from the
- * partial result of a former writer; IO if there are none. The bytes are zeros if the former writer
- * did not write them, and may be damaged after a crash, so the caller must verify them with a
- * digest. wb_writer_take accepts bytes of the partial result as if they were passed to
- * wb_writer_put. Thread-safe.
+ * partial result of a former writer; IO if the partial result does not contain them. The bytes are
+ * zeros if the former writer did not write them, and may be damaged after a crash, so the caller
+ * must verify them with a digest. wb_writer_take accepts bytes of the partial result as if they
+ * were passed to wb_writer_put. Thread-safe.
  */
 WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
                                 size_t n, wb_error *error) WB_MUST_CHECK;
@@ -78,7 +78,7 @@ WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offs
  * cannot be used any more.
  *
  * anew   1: ignore the partial result
- * taken  set to the number of kept bytes; may be NULL
+ * taken  set to the number of bytes that were equal and kept; may be NULL
  */
 WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken,
                                       wb_error *error) WB_MUST_CHECK;
@@ -89,8 +89,9 @@ WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *tak
 
 /*
  * An output file that appears only when it is complete. Bytes are written to a temporary file in
- * the same directory. wb_sink_commit flushes this file to the disk and gives it the final name, or
- * leaves everything unchanged. A pipe, a terminal or a device is written directly.
+ * the same directory. wb_sink_commit flushes this file to the disk and gives it the final name. If
+ * this fails, all existing files stay unchanged. A pipe, a terminal or a device is written
+ * directly.
  */
 typedef struct wb_sink wb_sink;
 
@@ -140,12 +141,12 @@ WB_API void wb_sink_discard(wb_sink *sink);
 WB_API size_t wb_text_printable(const char *text, size_t n, uint32_t flags, char *out,
                                 size_t capacity);
 
-/* The text is a message with parts that are printable already: keep backslashes and newlines. */
+/* The text is a message whose parts are already printable: keep backslashes and newlines. */
 #define WB_PRINTABLE_MESSAGE 1u
 
 /*
- * Returns the name of sidecar file i of all those that a model may have, or NULL if i is past the
- * last one. The order is unspecified. Some names include a directory.
+ * Returns entry i of the list of all sidecar file names that a model may have, or NULL if i is past
+ * the last one. The order is unspecified. Some names include a directory.
  */
 WB_API const char *wb_sidecar_name(size_t i);
 
@@ -154,9 +155,9 @@ WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 
 /*
  * Looks up the tensor that a name of another format denotes: for example, the index of
- * "blk.0.attn_q.weight" for "model.layers.0.self_attn.q_proj.weight". The family of the model must
- * know the name. NOT_FOUND if there is no such tensor. The first call computes all canonical names,
- * and can fail with MEMORY.
+ * "blk.0.attn_q.weight" for "model.layers.0.self_attn.q_proj.weight". The model's architecture
+ * family must use this name in some format. NOT_FOUND if there is no such tensor. The first call
+ * computes all canonical names, and can fail with MEMORY.
  */
 WB_API wb_status wb_tensor_meant(const wb_model *model, const char *name, size_t name_len,
                                  uint64_t *index) WB_MUST_CHECK;
@@ -183,11 +184,11 @@ WB_API const char *wb_file_type_name(uint64_t number);
 
 /*
  * Asynchronous writing of tensors. wb_writeback_put writes like wb_writer_put, but can return
- * before the bytes are written: at least 512 KiB at a time to a file of at least 64 MiB are written
- * with direct I/O, which uses little processor time, if the system supports it (Linux with
- * io_uring, a local disk). All other bytes are written before wb_writeback_put returns.
+ * before the bytes are written: writes of at least 512 KiB to a file of at least 64 MiB use direct
+ * I/O, which needs little processor time, if the system supports it (Linux with io_uring, a local
+ * disk). All other writes are complete when wb_writeback_put returns.
  *
- * Only one thread at a time may use a wb_writeback. A writer may have several.
+ * Only one thread at a time may use a wb_writeback, but a writer may have several of them.
  */
 typedef struct wb_writeback wb_writeback;
 
@@ -198,16 +199,16 @@ typedef struct wb_writeback wb_writeback;
 #define WB_WRITEBACK_ALIGNMENT 4096
 
 /*
- * writer  a writer after wb_writer_begin; must exist until wb_writeback_free
- * slots   number of asynchronous writes at a time, 1 to 64. Each uses one slot
+ * writer  a writer for which wb_writer_begin was called; must exist until wb_writeback_free
+ * slots   maximum number of asynchronous writes at a time, 1 to 64; each uses one slot
  */
 WB_API wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeback **behind,
                                    wb_error *error) WB_MUST_CHECK;
 
 /*
- * Writes like wb_writer_put, in slot `slot` < `slots`. First waits until the former write in this
- * slot is complete. The bytes must not change until wb_writeback_wait returns for the slot. It
- * returns the status of the write.
+ * wb_writeback_put writes like wb_writer_put, in slot `slot` < `slots`. It first waits until the
+ * former write in this slot is complete. The bytes must not change until wb_writeback_wait, which
+ * waits for the write in a slot and returns its status, has returned.
  */
 WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index,
                                   uint64_t offset, const void *bytes, size_t n,
@@ -282,8 +283,8 @@ typedef struct wb_json_item {
 /*
  * Parses one JSON value, strictly and without recursion, and calls `each` for each event in the
  * order of the text. If `each` returns another value than 0, the parser stops with CANCELLED.
- * FORMAT, with the offset, for invalid JSON and for anything but white space after the value; the
- * events before the error have been reported then.
+ * FORMAT, with the offset, for invalid JSON and for anything but white space after the value. Even
+ * then, the events before the error have been reported.
  */
 WB_API wb_status wb_json_walk(const char *text, size_t n,
                               int (*each)(void *ctx, const wb_json_item *item), void *ctx,

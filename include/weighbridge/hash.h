@@ -17,9 +17,9 @@ extern "C" {
  * There are two kinds of digests. The digest of a file is the SHA-256 of its bytes, as printed by
  * sha256sum. The digest of a tensor is computed from its values: SHA-256 of its rank and dimensions
  * as 64-bit integers, and of its values as binary32, all little-endian, with rows in the order of
- * Hugging Face. It does not depend on the format, on the dtype (if it represents the values
- * exactly), on shards, or on whether experts are stored separately. docs/hash.md has the complete
- * definition.
+ * Hugging Face. It does not depend on the format, on the dtype (if the dtype represents the values
+ * exactly), on the division into shards, or on whether experts are stored separately. docs/hash.md
+ * has the complete definition.
  */
 #define WB_HASH_FILES 1u  /* compute the digests of the files */
 #define WB_HASH_VALUES 2u /* compute the digests of the tensors */
@@ -36,10 +36,10 @@ typedef struct wb_hash_options {
 typedef struct wb_hashes wb_hashes;
 
 /*
- * Computes digests of an open model. Digests of files and digests of values read the files once
- * each. An executor hashes several files or tensors at a time; the result does not depend on it.
- * Each thread uses some MiB of memory, or the size of one row of a tensor if that is larger. Model
- * and digests together need at most 20 times the bytes of the headers plus 1 MiB.
+ * Computes digests of an open model. The files are read once for digests of files, and once for
+ * digests of values. An executor hashes several files or tensors at a time; the result does not
+ * depend on it. Each thread uses some MiB of memory, or the size of one row of a tensor if that is
+ * larger. Model and digests together need at most 20 times the bytes of the headers plus 1 MiB.
  *
  * options  NULL: defaults
  * hashes   owned, release with wb_hashes_free before the model is closed
@@ -71,8 +71,8 @@ typedef struct wb_tensor_hash {
 WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
 
 /*
- * Returns the digest of a tensor. Indices are in the byte order of the names. NOT_FOUND if `index`
- * is not below wb_hash_tensor_count.
+ * Returns the digest of a tensor. The tensors are sorted by name, in byte order. NOT_FOUND if
+ * `index` is not below wb_hash_tensor_count.
  */
 WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
                                    wb_tensor_hash *hash) WB_MUST_CHECK;

@@ -27,7 +27,7 @@ typedef struct wb_piece {
 typedef struct wb_load_report {
     size_t size;           /* sizeof(wb_load_report) */
     uint64_t bytes;        /* bytes of the files that were processed: sum of the next 4 members */
-    uint64_t in_memory;    /* bytes that were in memory before: a snapshot, or wb_open_memory */
+    uint64_t in_memory;    /* bytes already in memory: of a snapshot or wb_open_memory */
     uint64_t mapped;       /* bytes mapped from the page cache */
     uint64_t copied;       /* bytes read through the page cache */
     uint64_t direct;       /* bytes read with direct I/O */
@@ -64,9 +64,9 @@ typedef struct wb_load_options {
     int (*consume)(void *ctx, const wb_piece *piece);
     /*
      * Returns the address to which `bytes` bytes at `offset` of a file are read, or NULL for a
-     * buffer of the library. The memory at this address must reach to the next multiple of 4096
-     * bytes. Direct I/O reads directly to this address if it is a multiple of 4096, as `offset` is.
-     * Several threads call this at the same time.
+     * buffer of the library. The size of the memory at this address must be at least `bytes`,
+     * rounded up to a multiple of 4096. Direct I/O reads directly to this address if it is a
+     * multiple of 4096; `offset` always is one. Several threads call this at the same time.
      */
     void *(*place)(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes);
     /*
@@ -80,8 +80,9 @@ typedef struct wb_load_options {
      */
     const wb_device *device;
     /*
-     * Returns the device buffer to which a piece is copied, and sets *offset to the place in this
-     * buffer; NULL: the piece is not copied. Several threads call this at the same time.
+     * Returns the device buffer to which a piece is copied, and sets *offset to the byte offset of
+     * the piece in this buffer; NULL: the piece is not copied. Several threads call this at the
+     * same time.
      */
     void *(*target)(void *ctx, const wb_piece *piece, uint64_t *offset);
 } wb_load_options;
@@ -95,7 +96,7 @@ typedef struct wb_load_options {
  *
  * The bytes are those that wb_tensor_read returns. Tensors that are stored compressed, column-major
  * or big-endian (wb_tensor.storing) are read one by one and passed uncompressed, row-major and
- * little-endian. A column-major tensor is in memory as a whole during this time.
+ * little-endian. A column-major tensor is read into memory as a whole.
  *
  * options  NULL: the bytes are read and discarded
  * report   filled in even if the load fails; may be NULL

@@ -116,8 +116,8 @@ WB_API wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t
 
 /*
  * Return the value of the entry with this key, or `fallback` where the function above without _or
- * fails: the key does not exist, the function does not accept the value, or memory is out. Constant
- * time, thread-safe.
+ * fails: the key does not exist, the function does not accept the value, or no memory is left.
+ * Constant time, thread-safe.
  *
  * wb_meta_get_string_or returns a string that ends with NUL and is borrowed until wb_close. For
  * strings that may contain NUL use wb_meta_get_string. `fallback` may be NULL.
@@ -148,7 +148,7 @@ WB_API wb_status wb_meta_get_array(const wb_model *model, const char *key, size_
                                    wb_meta_type element, wb_meta_array *array,
                                    wb_error *error) WB_MUST_CHECK;
 
-/* Former functions, each for one type of elements. Use wb_meta_get_array instead. */
+/* Older functions, each for one type of elements. Use wb_meta_get_array instead. */
 WB_MUST_CHECK static inline wb_status wb_meta_get_string_array(const wb_model *model,
                                                                const char *key, size_t key_len,
                                                                wb_meta_array *array,

@@ -30,9 +30,9 @@ typedef enum wb_access {
 #define WB_OPEN_COMPATIBLE 1u
 /*
  * Follow all symbolic links. By default, links in the path given by the caller are followed, but a
- * link in the model's folder or store that leads outside of it is refused: the folder may come from
- * a stranger. Links of Hugging Face caches (snapshots/REVISION/FILE -> ../../blobs/ETAG) are always
- * followed.
+ * link in the model's folder or store that leads outside of it is refused, because the folder may
+ * come from an untrusted source. Links of Hugging Face caches (snapshots/REVISION/FILE ->
+ * ../../blobs/ETAG) are always followed.
  */
 #define WB_OPEN_FOLLOW_LINKS 2u
 /*
@@ -43,8 +43,8 @@ typedef enum wb_access {
  */
 #define WB_OPEN_COPY_ON_WRITE 4u
 /*
- * Do not join stored tensors: packed values, scales and biases of a quantized weight are tensors by
- * themselves, as in the library of the format. Their values are not decoded together.
+ * Do not combine the packed values, scales and biases of a quantized weight into one tensor: they
+ * are separate tensors, as in the library of the format. Their values are not decoded together.
  */
 #define WB_OPEN_STORED 8u
 
@@ -77,8 +77,8 @@ typedef struct wb_source {
     void *ctx;
     uint64_t bytes; /* length of the source, in bytes */
     /*
-     * Reads up to n bytes at `offset` into dst and sets *got to their number, which is 0 only at
-     * the end of the source.
+     * Reads up to n bytes at `offset` into dst and sets *got to the number of bytes read, which is
+     * 0 only at the end of the source.
      */
     wb_status (*read)(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got);
     /*
@@ -90,7 +90,7 @@ typedef struct wb_source {
     void (*close)(void *ctx);
     /*
      * Optional. Called before parts of the n bytes at `offset` are read, mostly in ascending order.
-     * A slow source can fetch these bytes ahead.
+     * A slow source can prefetch these bytes.
      */
     void (*expect)(void *ctx, uint64_t offset, uint64_t n);
     /*
@@ -113,11 +113,11 @@ typedef struct wb_source {
 #define WB_SOURCE_INIT WB_INIT(wb_source)
 
 /*
- * Files that the caller provides, under paths of its own such as addresses on the network. The
- * library opens a path that `owns` accepts, and all sidecar files in its directory, through these
- * functions. The directory of a path is the part before its last '/', and directory, '/' and name
- * form the path of a file in it. All functions must be thread-safe. libweighbridge-net implements
- * this struct for addresses (weighbridge/net.h).
+ * Files that the caller provides, under paths that the caller defines, such as network addresses.
+ * The library opens a path that `owns` accepts, and all sidecar files in its directory, through
+ * these functions. The directory of a path is the part before its last '/'. The path of another
+ * file in it consists of the directory, '/' and the file name. All functions must be thread-safe.
+ * libweighbridge-net implements this struct for addresses (weighbridge/net.h).
  */
 typedef struct wb_files {
     size_t size; /* sizeof(wb_files) */
@@ -131,8 +131,8 @@ typedef struct wb_files {
     wb_status (*open)(void *ctx, const char *path, wb_source *source, int *is_folder,
                       wb_error *error);
     /*
-     * Calls each(each_ctx, name) for every entry of a directory, in any order, and stops if it
-     * returns a status other than WB_OK, which is then the result. On other failures fills *error.
+     * Calls each(each_ctx, name) for every entry of a directory, in any order. If `each` returns a
+     * status other than WB_OK, stops and returns this status. On other failures fills *error.
      */
     wb_status (*list)(void *ctx, const char *path,
                       wb_status (*each)(void *each_ctx, const char *name), void *each_ctx,
@@ -157,8 +157,8 @@ typedef struct wb_files {
  *            - a manifest of an Ollama store
  *            - "ollama://[host/][namespace/]model[:tag]"
  *            - the name of a model in the store wb_open_options.store, if no file has this path
- *          It ends with NUL. Symbolic links are followed. Only regular files and directories are
- *          opened
+ *          The path ends with NUL. Symbolic links in it are followed. Only regular files and
+ *          directories are opened
  * options  NULL: defaults
  * model    owned, release with wb_close
  *
@@ -177,7 +177,7 @@ WB_API wb_status wb_open_fd(int fd, const char *label, const wb_open_options *op
 
 /*
  * Opens a model like wb_open, from n bytes in memory, which must stay valid and unchanged until
- * wb_close. `label` names them in messages.
+ * wb_close. `label` names the model in messages.
  */
 WB_API wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
                                 const wb_open_options *options, wb_model **model,
@@ -210,7 +210,7 @@ typedef struct wb_store_entry {
  * options  only the allocator and the limits are used; may be NULL
  * each     a result other than 0 stops the listing with WB_ERROR_CANCELLED
  *
- * A manifest that cannot be read gives an entry with an error. Fails with NOT_FOUND, IO, MEMORY or
+ * For a manifest that cannot be read, the entry has an error. Fails with NOT_FOUND, IO, MEMORY or
  * CANCELLED.
  */
 WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,

@@ -38,19 +38,19 @@ typedef enum wb_plain_policy {
  */
 #define WB_POLICY_DECODE 2u
 /*
- * The order of the rows of q and k (wb_rope_layout), of their biases and of the norms of their
- * heads, whatever the order in the files: half, interleaved, or as stored, which is the default.
- * Rows are moved as they are stored; nothing is decoded. A request fails with UNSUPPORTED if the
- * architecture is unknown, or if rows with one scale would be separated. wb_slice_plan ignores
- * these flags.
+ * The order in which the provider returns the rows of q and k (wb_rope_layout), and the elements of
+ * their biases and of the norms of their heads: half or interleaved, independently of the order in
+ * the files, or as stored, which is the default. Rows are moved without decoding. A request fails
+ * with UNSUPPORTED if the architecture is unknown, or if rows that share a scale would be
+ * separated. wb_slice_plan ignores these flags.
  */
 #define WB_POLICY_ROPE_STORED 0u
 #define WB_POLICY_ROPE_HALF 4u
 #define WB_POLICY_ROPE_INTERLEAVED 8u
 /*
- * Return the weights of norms, not the weights minus 1, whatever the files store
- * (wb_config.norm_offset). The sum is computed in F32. With WB_PLAIN_KEEP such a weight becomes
- * F32, because F16 and BF16 would lose the lower bits of the sum.
+ * Return the weights of norms themselves. If the files store the weights minus 1
+ * (wb_config.norm_offset), the provider adds 1, computed in F32. With WB_PLAIN_KEEP such a weight
+ * becomes F32, because F16 and BF16 would lose the lower bits of the sum.
  */
 #define WB_POLICY_NORM_PLAIN 16u
 
@@ -91,9 +91,9 @@ typedef struct wb_section {
 /*
  * A buffer on the device, with one weight. A tensor of a plain or ggml type has one section: its
  * values, row after row. A quantized tensor of several parts has the sections values, scales,
- * biases and global scales, in this order, as far as its encoding has these parts. Each section is
- * aligned to the size of its elements; there are no other gaps. MLX's kernels take the sections as
- * w, scales and biases.
+ * biases and global scales, in this order, without those that its encoding does not have. Each
+ * section is aligned to the size of its elements; there are no other gaps. The first three sections
+ * are the arguments w, scales and biases of MLX's kernels.
  *
  * In a buffer of fused tensors, each section contains the parts of all tensors, one after the
  * other. AWQ and GPTQ tensors are stored transposed, so each row of a section contains a row of
@@ -144,12 +144,13 @@ typedef struct wb_buffer {
  *
  * WB_IO_AUTO    Ranges of at least 1 MiB that are not in the page cache are read with direct I/O
  *               while several threads load. All other bytes are read through the page cache. With a
- *               budget all bytes are, so that evicted weights can be loaded again quickly.
+ *               budget, all bytes are read through it, so that evicted weights can be loaded again
+ *               quickly.
  * WB_IO_READ    All bytes are read through the page cache.
  * WB_IO_DIRECT  Ranges of at least 1 MiB are read with direct I/O, other bytes through the page
  *               cache.
- * WB_IO_MAP     Fails with ARGUMENT. Bytes that are not copied (wb_device.borrow) are mapped with
- *               any other value.
+ * WB_IO_MAP     Fails with ARGUMENT. With every other value, bytes that are not copied
+ *               (wb_device.borrow) are mapped.
  *
  * Fails with ARGUMENT or MEMORY.
  */
@@ -165,10 +166,10 @@ WB_API void wb_provider_destroy(wb_provider *provider);
  * which are all thread-safe.
  *
  * `name` is the canonical or native name of a tensor. "a+b+c" means the tensors a, b and c fused,
- * unless a tensor has this name. These canonical names exist whatever the file stores: if q, k and v
- * are three tensors, "layers.0.attention.qkv.weight" means q, k and v fused; if they are one tensor,
- * "layers.0.attention.q.weight" means its rows of q. The same applies to ffn.gate_up, ffn.gate and
- * ffn.up, and to biases.
+ * unless a tensor has this name. Fused weights and their parts both have canonical names: if the
+ * file stores q, k and v as three tensors, "layers.0.attention.qkv.weight" means q, k and v fused;
+ * if it stores them as one tensor, "layers.0.attention.q.weight" means the rows of q in this
+ * tensor. The same applies to ffn.gate_up, ffn.gate and ffn.up, and to biases.
  *
  * The first call for a buffer loads it, and only one thread does so if several threads call at the
  * same time. Later calls return the cached buffer in less than 100 ns. Each successful call adds a
@@ -189,7 +190,8 @@ WB_API wb_status wb_provider_get(wb_provider *provider, const char *name, size_t
  * Returns a buffer with the `n` tensors `names` fused, in this order. The rows of matrices are
  * concatenated, and so are vectors. Tensors with more than two dimensions are fused matrix by
  * matrix. After conversion all tensors must have the same type, group size and row length;
- * wb_provider_fuse_groups tells which of them do. The buffer is cached under the name "a+b+c".
+ * wb_provider_fuse_groups returns which tensors can be fused. The buffer is cached under the name
+ * "a+b+c".
  *
  * name_lens  NULL: each name ends with NUL
  */
@@ -200,15 +202,15 @@ WB_API wb_status wb_provider_fuse(wb_provider *provider, const char *const *name
 #define WB_FUSE_GROUPS_MAX 256 /* largest number of names for wb_provider_fuse_groups */
 
 /*
- * Divides tensors into the largest groups that wb_provider_fuse can fuse: groups[i] is the number of
- * the group of tensor i. Groups are numbered from 0, in the order of their first tensors. If q and k
- * are Q4_K and v is Q6_K, groups[] becomes 0, 0, 1. Loads nothing.
+ * Divides tensors into the largest groups that wb_provider_fuse can fuse: groups[i] is the number
+ * of the group of tensor i. Groups are numbered from 0, in the order of their first tensors. If q
+ * and k are Q4_K and v is Q6_K, groups[] becomes 0, 0, 1. Loads nothing.
  *
  * names, name_lens  `n` names, as for wb_provider_fuse
  * groups            array of n numbers
  * count             number of groups
  *
- * Fails as wb_provider_get does for a name whose buffer cannot be made.
+ * Fails as wb_provider_get does if the buffer of a single name cannot be created.
  */
 WB_API wb_status wb_provider_fuse_groups(const wb_provider *provider, const char *const *names,
                                          const size_t *name_lens, size_t n, uint32_t *groups,
@@ -244,14 +246,15 @@ WB_API wb_status wb_provider_prefetch(wb_provider *provider, const char *const *
                                       wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns 1 if the tensor exists (for "a+b+c" all three tensors), otherwise 0. A name that stands
- * for tensors that are stored in another way exists too, even if these cannot be fused.
+ * Returns 1 if the tensor exists (for "a+b+c" all three tensors), otherwise 0. Also returns 1 for a
+ * name such as "layers.0.attention.qkv.weight" that means several existing tensors, even if these
+ * cannot be fused.
  */
 WB_API int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len);
 
 /*
- * Returns the wb_buffer.dtype that wb_provider_get would return, or -1 if there is no such tensor or
- * the tensors cannot be fused. Loads nothing.
+ * Returns the wb_buffer.dtype that wb_provider_get would return, or -1 if a tensor does not exist
+ * or the tensors cannot be fused. Loads nothing.
  */
 WB_API int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t name_len);
 

@@ -40,8 +40,8 @@ typedef struct wb_plan_info {
 typedef struct wb_plan_cut {
     size_t size; /* sizeof(wb_plan_cut) */
     /*
-     * index of the tensor among the names joined with '+'; each tensor counts for which a name
-     * stands
+     * index of the tensor in the list of tensors that the names joined with '+' mean; one name can
+     * mean several tensors
      */
     uint32_t tensor;
     uint32_t reserved;
@@ -71,11 +71,12 @@ typedef struct wb_plan_range {
  * Divides dimension `axis` of a tensor among `of` ranks and returns where the slice of rank number
  * `rank` is stored. Reads no files. The slices of all ranks, in order, are the whole tensor.
  *
- * A slice can only begin and end at boundaries that the encoding permits. Along the last dimension
- * they are between blocks or groups, which keep their scales and biases. Along the rows they are
- * between any two rows; for AWQ and GPTQ only at multiples of 8 rows, and for FP8 in blocks only
- * between blocks. A GPTQ tensor with g_idx is cut along its inputs between words of 8 inputs, and
- * all ranks get all scales. Slices of tensors in the same layer fit each other:
+ * A slice can only begin and end at boundaries that the encoding permits. Along the last dimension,
+ * these are the boundaries between blocks or groups, because the values of a block or group share
+ * scales and biases. Along the rows, a boundary is between any two rows; for AWQ and GPTQ only at
+ * multiples of 8 rows, and for FP8 in blocks only between blocks. A GPTQ tensor with g_idx is cut
+ * along its inputs between words of 8 inputs, and all ranks get all scales. Slices of tensors in
+ * the same layer fit each other:
  *   - gate and up of a feed-forward network are divided like the inputs of down. Example: down with
  *     11008 inputs in blocks of 256 gives 5632 inputs to the first of two ranks and 5376 to the
  *     second; the ranks get the same numbers of rows of gate and up

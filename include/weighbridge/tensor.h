@@ -27,7 +27,7 @@ typedef struct wb_tensor {
     uint32_t rank;         /* number of dimensions; 0: a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
     uint64_t elements;     /* number of elements */
-    uint64_t bytes;        /* stored size; of a compressed tensor the uncompressed size */
+    uint64_t bytes;        /* stored size; for a compressed tensor, the size after decompression */
     uint64_t file;         /* index of the file for wb_file_at */
     uint64_t offset;       /* offset of the first byte in that file */
     uint32_t storing;      /* WB_STORED_*; 0: row-major, little-endian, uncompressed */
@@ -38,8 +38,8 @@ typedef struct wb_tensor {
  * Returns the number of tensors. A quantized weight that is stored as several tensors (packed
  * values, scales, biases) counts as one tensor of several parts. Its shape is the logical shape of
  * the weight. Its dtype, file and offset are those of the packed values; its size is that of all
- * parts. wb_tensor_find also finds each part by its own name. The parts have indices from
- * wb_tensor_count on, which the functions for tensors accept.
+ * parts. wb_tensor_find also finds each part by the name of the part. The indices of parts start at
+ * wb_tensor_count; the functions for tensors accept them.
  */
 WB_API uint64_t wb_tensor_count(const wb_model *model);
 
@@ -144,7 +144,10 @@ typedef struct wb_axis {
     uint32_t reserved;
 } wb_axis;
 
-/* The elements of a tensor to read: those that `axes` select, or some of them. */
+/*
+ * The elements of a tensor to read: those that `axes` select, or a range of them (`first` and
+ * `count`).
+ */
 typedef struct wb_slice {
     size_t size;         /* sizeof(wb_slice) */
     uint32_t rank;       /* rank of the tensor; 0: all elements are selected */
@@ -182,18 +185,20 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dtype  a wb_dtype, or -1 for the stored dtype. Conversions round to nearest, ties to even. Values
  *        outside the range of a floating-point dtype become infinity, or NaN if the dtype has no
  *        infinity. Values outside the range of an integer or boolean become the nearest value in
- *        the range, and NaN becomes 0. Quantized values are first decoded to F32. With -1 they are
- *        returned as stored, and a slice must consist of whole blocks (UNSUPPORTED otherwise)
+ *        the range, and NaN becomes 0. Quantized values are first decoded to F32. With -1,
+ *        quantized values are returned as stored, and a slice must consist of whole blocks
+ *        (UNSUPPORTED otherwise)
  * dst    `size` bytes, at least the number from wb_tensor_read_size; may be unaligned
  *
- * IO, with the offset, if a file ends early. A file may change or be truncated during the call,
- * unless the model was opened with WB_ACCESS_MAP.
+ * IO, with the offset, if a file ends early. It is safe if another program truncates a file during
+ * the call, unless the model was opened with WB_ACCESS_MAP (see wb_access).
  *
  * Uses at most 3 MiB of memory in addition to dst, except for tensors that are read into memory as
  * a whole: tensors stored column-major or transposed (AWQ, GPTQ), and compressed tensors that are
  * read backwards. Transposed and compressed tensors stay in a cache until others replace them or
- * the model is closed. Compressed data is decompressed in order, from the place where the previous
- * call stopped. FORMAT if it is damaged; its checksum is verified when the end is reached.
+ * the model is closed. Compressed data is decompressed in order, from the position where the
+ * previous call stopped. FORMAT if compressed data is damaged; its checksum is verified when its
+ * end is reached.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,

@@ -61,8 +61,8 @@ typedef struct wb_verify_options {
     uint64_t data_budget;        /* number of bytes of tensor data to read; 0: 64 MiB */
     const wb_progress *progress; /* NULL: none */
     /*
-     * path of a manifest (wb_hash_manifest), with whose digests all bytes of the files are
-     * compared; NULL: none
+     * path of a manifest (wb_hash_manifest): all bytes of the files are compared with its digests;
+     * NULL: none
      */
     const char *manifest;
 } wb_verify_options;
@@ -70,9 +70,9 @@ typedef struct wb_verify_options {
 
 /*
  * Verifies the model at `path`: the structure of the files, the bounds of all tensors, the shard
- * index against the files, and then the values within data_budget, which should not be NaN or
+ * index against the files, and then up to data_budget bytes of values, which should not be NaN or
  * infinite. Returns findings even if the model cannot be opened; a finding with severity WB_FATAL
- * then has the reason.
+ * then describes the reason.
  *
  * findings  owned, release with wb_findings_free
  *

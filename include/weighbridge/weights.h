@@ -14,8 +14,10 @@ extern "C" {
 /* The weights of a layer, each in a buffer of a provider. */
 typedef struct wb_weights wb_weights;
 
-/* In place of the number of a layer: the weights outside the layers, such as the embedding, the
- * last norm and the output. */
+/*
+ * A value of the parameter `layer`: the weights outside the layers, such as the embedding, the last
+ * norm and the output matrix.
+ */
 #define WB_WEIGHTS_OUTSIDE UINT32_MAX
 
 /*
@@ -46,8 +48,8 @@ typedef struct wb_weights_options {
  * a use of each buffer. Tensors without a canonical name are omitted.
  *
  * The files are read once, from front to back, on the threads of wb_policy.executor. With the flags
- * AHEAD and FREE_BEHIND, a program that goes from layer to layer needs memory for one layer, and
- * the next layer is being read meanwhile.
+ * AHEAD and FREE_BEHIND, a program that goes from layer to layer needs memory for one layer, while
+ * the next layer is read in the background.
  *
  * For a rank, q, k, v, gate and up are divided along their rows, down and the output of attention
  * along their inputs, the embedding and the output matrix along the vocabulary
@@ -77,7 +79,8 @@ typedef struct wb_weight {
     const wb_buffer *buffer; /* borrowed until wb_weights_free */
     /*
      * The rows of the buffer that belong to the weight: all of them, or with wb_weights_find those
-     * of a fused tensor. For stacked experts the rows of each matrix, for a vector its elements.
+     * of a fused tensor. For stacked experts, these are rows of each matrix; for a vector, they are
+     * elements.
      */
     uint64_t first_row;
     uint64_t rows;
@@ -95,8 +98,8 @@ WB_API wb_status wb_weights_at(const wb_weights *weights, uint32_t index,
 
 /*
  * Finds a weight by its name without "layers.{n}.". A name such as "attention.v.weight" also finds
- * the rows of v in a buffer in which v is fused. NOT_FOUND if the layer does not have the weight, or
- * it is not fused as the name says.
+ * the rows of v in a buffer in which v is fused. NOT_FOUND if the layer does not have the weight,
+ * or if it is not fused as the name specifies.
  */
 WB_API wb_status wb_weights_find(const wb_weights *weights, const char *name, size_t name_len,
                                  wb_weight *weight) WB_MUST_CHECK;

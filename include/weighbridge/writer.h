@@ -65,7 +65,7 @@ typedef struct wb_writer_options {
      * of the data [8]; GGUF: of each tensor [general.alignment, or 32]; npz: of each array [none]
      */
     uint64_t alignment;
-    /* limit of tensor bytes in a file; a tensor above it gets a file of its own; 0: no limit */
+    /* limit of tensor bytes in a file; a larger tensor gets a separate file; 0: no limit */
     uint64_t max_file_bytes;
     uint64_t max_file_tensors; /* limit of tensors in a file; 0: no limit */
     /*
@@ -209,7 +209,10 @@ WB_API wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_f
 WB_API wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
                                      wb_error *error) WB_MUST_CHECK;
 
-/* Returns the index of the tensor at `position` in the order of all bytes of the result. */
+/*
+ * Returns the index of the tensor at `position` in the order in which the result stores the
+ * tensors.
+ */
 WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *index,
                                  wb_error *error) WB_MUST_CHECK;
 
@@ -217,24 +220,24 @@ WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uin
  * Checks, without creating anything, whether the planned files can be written to their path and
  * whether there is enough free space. wb_writer_begin makes the same checks. It can still fail
  * after a successful check, for example because of a disk error or because another process writes
- * there.
+ * to the same path.
  */
 WB_API wb_status wb_writer_check(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
 /*
  * Returns the path of an existing file that the commit replaces or removes (WB_WRITE_FORCE); NULL
- * if `index` is not below their number. Known after wb_writer_check or wb_writer_begin. Borrowed
- * until wb_writer_free.
+ * if `index` is not below the number of such files. Known after wb_writer_check or wb_writer_begin.
+ * Borrowed until wb_writer_free.
  */
 WB_API const char *wb_writer_replaces(const wb_writer *writer, uint64_t index);
 
 /*
  * Begins to write the planned files: checks free space and permissions, and creates temporary
- * files. ARGUMENT if an output exists, unless WB_WRITE_FORCE is set. A single file then replaces
- * the existing file at the commit and gets its permissions; if the path is a symbolic link, its
- * target is replaced. Several files in an existing directory never replace existing files. A pipe
- * or device is written directly, as by wb_writer_begin_fd. ARGUMENT if an output is a file of
- * wb_writer_options.source.
+ * files. ARGUMENT if an output exists, unless WB_WRITE_FORCE is set. With this flag, a single file
+ * replaces the existing file at the commit and gets its permissions; if the path is a symbolic
+ * link, its target is replaced. Even with this flag, a result of several files without a separate
+ * directory never replaces files, because that could not be atomic. A pipe or device is written
+ * directly, as by wb_writer_begin_fd. ARGUMENT if an output is a file of wb_writer_options.source.
  */
 WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
@@ -256,9 +259,9 @@ WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offse
                                const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Writes a complete tensor: copies the stored bytes of tensor `tensor` of `model`, inside the file
- * system if it supports this. dtype and size of both tensors must be equal. If the source has
- * several parts, each part is copied by a call of its own. Thread-safe.
+ * Writes a complete tensor: copies the stored bytes of tensor `tensor` of `model`, without reading
+ * them if the file system can copy or share the data. dtype and size of both tensors must be equal.
+ * If the source has several parts, each part requires a separate call. Thread-safe.
  */
 WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model,
                                 uint64_t tensor, wb_error *error) WB_MUST_CHECK;
