@@ -62,7 +62,8 @@ static bool is_xml(const wb__head *head)
 
 /*
  * Returns true for a pickle: the opcode PROTO with a version from 2 to 5, then an opcode that many
- * pickles begin with. Older torch files begin with a long integer (0x1950a86a20f9469cfc6c).
+ * pickles begin with. \x8a (a long integer) is included because older torch files begin with the
+ * number 0x1950a86a20f9469cfc6c.
  */
 static bool is_pickle(const wb__head *head)
 {
@@ -128,8 +129,8 @@ static bool is_zeros(const wb__head *head)
 }
 
 /*
- * Returns true if all bytes are printable ASCII. At least 16 bytes are required, because an 8-byte
- * number could match by chance.
+ * Returns true if all bytes are printable ASCII. At least 16 bytes are required, because the bytes
+ * of a short binary file could be printable by chance.
  */
 static bool is_text(const wb__head *head)
 {

@@ -42,8 +42,8 @@ typedef struct wb__format {
     /* Returns the confidence that the file has this format: 0 for none, 100 for certain. */
     int (*bid)(const wb__head *head);
     /*
-     * The cursor passed to `read` retains all bytes that it reads. The current file of `model` then
-     * owns them as its header.
+     * If true, the cursor passed to `read` keeps the bytes of the header in memory, and the current
+     * file of `model` takes ownership of these bytes.
      */
     bool keeps_header;
     /*
@@ -52,7 +52,7 @@ typedef struct wb__format {
      * file, or to the header limit for formats that retain their header.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__catalog *model);
-    /* Replaces `read` for a format that must be read from its end. */
+    /* Used instead of `read` if the format has its directory at the end of the file (.npz). */
     wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__catalog *model);
     /* A file of this format can be the model of a directory (bundles/model_directory.c, rule 8). */
     bool is_weights;
@@ -67,9 +67,9 @@ extern const wb__format wb__format_npz;
 
 /*
  * Returns the format with the highest bid. If the highest bid is below WB__BID_SURE, returns the
- * format of the file name extension, if there is one: its reader can explain the error. Returns
- * NULL if neither is found. Sets *by_content to whether the result is the format with the highest
- * bid.
+ * format of the file name extension, if there is one, because the reader of that format can explain
+ * the error. Returns NULL if neither is found. Sets *by_content to whether the result is the format
+ * with the highest bid.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
 

@@ -61,8 +61,8 @@ typedef struct wb__out_tensor {
     uint64_t begin; /* set by `write`: file offset of the first byte */
     /*
      * Used only if wb__out_file.has_checksums is set. `write` sets `crc` to the CRC-32 of the bytes
-     * before the tensor's data in its archive member; the caller continues it over the data. crc_at
-     * are the two offsets in the header at which the result is stored.
+     * before the tensor's data in its archive member, and the caller adds the data to the checksum.
+     * crc_at has the two offsets in the header at which the result is stored.
      */
     uint32_t crc;
     size_t crc_at[2];

@@ -1,6 +1,6 @@
 /*
- * Arrays of metadata. Numbers stay in place, strings are read by gguf_strings.c, and arrays of
- * arrays become a tree.
+ * Reads arrays in the metadata. Arrays of numbers are not copied: they stay in the header bytes.
+ * Arrays of strings are read by gguf_strings.c. Arrays of arrays become a tree of wb__array.
  *
  * Before memory is allocated for an element count, the count is checked: the remaining bytes must
  * be able to hold all elements of this array and of its enclosing arrays (reader->owed). A tree
@@ -111,7 +111,7 @@ static wb_status open_array(wb__gguf_reader *reader, wb__array *array)
     return array->of.elements != NULL ? WB_OK : wb__fail_memory(reader->context);
 }
 
-/* Returns the array to read after a completed one, or NULL after the outermost one. */
+/* Returns the array that follows the completed `array` in the file, or NULL if there is none. */
 static wb__array *after(wb__array *array)
 {
     for (wb__array *parent = array->parent; parent != NULL;

@@ -11,8 +11,8 @@ static bool is_usual(uint8_t c)
 }
 
 /*
- * Returns the index of the first byte that is uncommon in a key if `unusual` is true, or else that
- * the specification forbids. Returns text.len if there is none.
+ * Returns the index of the first byte that is uncommon in keys (if `unusual` is true) or that the
+ * specification forbids (if `unusual` is false). Returns text.len if there is no such byte.
  */
 static size_t find_byte(wb__str text, bool unusual)
 {

@@ -62,8 +62,8 @@ static wb_status read_version(wb__gguf_reader *reader)
 }
 
 /*
- * Rejects a count if a header of the maximum size cannot hold that many items. A smaller wrong
- * count is detected at the end of the file, because it looks the same as a truncated file.
+ * Rejects a count if a header of the maximum size cannot hold that many items. A wrong count below
+ * this limit is reported later as a truncated file, because the two cannot be distinguished.
  */
 static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t count, uint64_t min,
                              const char *what)

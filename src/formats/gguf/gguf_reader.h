@@ -95,8 +95,8 @@ wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what);
 wb_status wb__gguf_take_length(wb__gguf_reader *reader, const char *what, size_t *len);
 
 /*
- * Fails because an item exceeds the end of the file or the header limit. `at` is the offset of the
- * item; `what` is as for wb__gguf_take_u32.
+ * Reports that an item extends beyond the end of the file or beyond the header limit. `at` is the
+ * offset of the item; `what` is as for wb__gguf_take_u32.
  */
 wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *what);
 

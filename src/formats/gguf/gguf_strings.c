@@ -1,6 +1,7 @@
 /*
- * Reads the strings of an array: rewrites their lengths (model/metadata.h) and records the offset
- * (mark) of every WB__STRING_STEP-th string.
+ * Reads the strings of an array: replaces the length in front of each string by the in-memory
+ * encoding of the length (model/metadata.h), and records the offset (mark) of every
+ * WB__STRING_STEP-th string.
  *
  * A vocabulary has hundreds of thousands of strings. Each can be found only from the length of the
  * previous one, so a sequential scan is limited by load latency. The scan therefore divides a block
@@ -22,8 +23,8 @@
 #define REST_BYTES (4 * BLOCK_BYTES) /* number of bytes scanned sequentially after a wrong guess */
 
 /*
- * A lane uses only the lower 16 bits of a length, so that a wrong length moves it by less than 64
- * KiB + WB__STRING_HEAD. Positions of strings in a block are stored in 16 bits.
+ * A lane uses only the lower 16 bits of a length, so a wrong length advances the lane by less than
+ * 64 KiB + WB__STRING_HEAD. Positions of strings in a block are stored in 16 bits.
  */
 _Static_assert(BLOCK_BYTES + GUESS_BYTES <= UINT16_MAX, "places in a block have 16 bits");
 

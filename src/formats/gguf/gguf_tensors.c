@@ -223,7 +223,7 @@ wb_status wb__gguf_read_tensors(wb__gguf_reader *reader)
         return status;
     file->header_end = wb__cursor_at(reader->cursor);
     file->alignment = (uint32_t)reader->alignment;
-    reader->cursor->kept[file->header_end] = 0; /* ends a string that is the last item */
+    reader->cursor->kept[file->header_end] = 0; /* terminates the last item if it is a string */
     return wb__catalog_end_file(reader->model, reader->context, repeated, reader);
 }
 

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Returns name and removal note of a removed ggml type; NULL for other numbers. Static string. */
+/* Returns a static string with the name and the removal note of a removed ggml type, or NULL for
+ * other numbers. */
 const char *wb__gguf_removed_type(uint32_t number);
 
 #endif

@@ -156,8 +156,8 @@ static uint64_t entry_count(const wb__out_file *file)
 static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
 {
     /*
-     * The specification permits 64 bytes. The limit is one byte less, because ggml stores a
-     * terminating NUL in its 64 bytes.
+     * The specification permits 64 bytes. The limit is one byte less, because ggml stores the name
+     * with a terminating NUL in a buffer of 64 bytes.
      */
     if (tensor->name.len >= WB__GGUF_NAME_MAX ||
         (tensor->name.len != 0 && memchr(tensor->name.ptr, 0, tensor->name.len) != NULL))

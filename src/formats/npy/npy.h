@@ -69,9 +69,9 @@ void wb__npy_free(wb__npy *npy);
 #define WB__NPY_HEADER_READ 10000
 
 /*
- * npy_write.c: appends the header of an array to `out`, formatted as by NumPy. With the header at
- * file offset `at`, the elements start at a multiple of `alignment`. If alignment is 0, they start
- * at a multiple of 64 from the start of the header, as in NumPy.
+ * npy_write.c: appends the header of an array to `out`, formatted as by NumPy. The header is padded
+ * so that, if it is at file offset `at`, the elements start at a multiple of `alignment`. If
+ * alignment is 0, the length of the header is a multiple of 64, as in NumPy.
  */
 wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__out_tensor *tensor,
                              uint64_t at, uint64_t alignment);

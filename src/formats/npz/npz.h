@@ -112,7 +112,8 @@ typedef struct wb__npz {
     wb__inflater *inflater; /* NULL until a compressed member is read */
     wb__npy npy;            /* header of the current member */
     wb__crc32 crc32;
-    uint64_t inflated; /* bytes of the compressed members beyond the usual compression ratio */
+    uint64_t inflated; /* sum of the unpacked bytes that exceed WB__INFLATE_USUAL_RATIO, to detect
+                          zip bombs */
     uint64_t left_out; /* number of members that are not arrays */
 } wb__npz;
 

@@ -5,7 +5,7 @@
 #define COMMENT_MAX 65535
 #define LOCATOR 20
 #define END64 56
-/* maximum total size of these records, which are the last bytes of the file */
+/* maximum total size of the end records, the comment and the locator: the last bytes of the file */
 #define TAIL (END + COMMENT_MAX + LOCATOR + END64)
 
 static bool is(const uint8_t *bytes, char third, char fourth)
@@ -39,8 +39,8 @@ static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, siz
 }
 
 /*
- * Reads the zip64 end record. Its locator directly precedes the end record at tail + end. The two
- * end records must agree.
+ * Reads the zip64 end record. The zip64 locator contains its offset, and directly precedes the end
+ * record at tail + end. The two end records must agree.
  */
 static wb_status read_end64(wb__npz *npz, const uint8_t *tail, size_t end)
 {

@@ -71,8 +71,8 @@ static wb_status check_flags(const wb__npz *npz, const wb__npz_member *member)
 }
 
 /*
- * Values that do not fit in 32 bits are stored in a zip64 field, in the order of `fields`. It must
- * not contain values that do fit.
+ * Reads the values that do not fit in 32 bits from the zip64 field, which has them in the order of
+ * `fields`. The zip64 field must not contain values that fit in 32 bits.
  */
 static wb_status read_wide(const wb__npz *npz, wb__npz_member *member, const uint8_t *extra,
                            size_t n)

@@ -1,7 +1,7 @@
 /*
  * Checks that members do not overlap. Members that share bytes allow a small archive to unpack to a
- * huge size (David Fifield, "A better zip bomb", 2019), and cause programs to see different
- * members.
+ * huge size (David Fifield, "A better zip bomb", 2019), and two programs may find different members
+ * in such an archive.
  */
 #include "formats/formats_messages.h"
 #include "formats/npz/npz.h"

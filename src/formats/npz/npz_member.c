@@ -41,8 +41,8 @@ static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **byte
 /* ---- the local header ---- */
 
 /*
- * Returns true if a size or checksum in the local header equals the one in the directory entry. It
- * may also be zero if a data descriptor follows the member.
+ * Returns true if a size or checksum in the local header equals the one in the directory entry. The
+ * value in the local header may also be zero if a data descriptor follows the member.
  */
 static bool agrees(const wb__npz_member *member, uint64_t local, uint64_t said)
 {
@@ -56,7 +56,7 @@ static bool is_same(const wb__npz_member *member, const uint8_t *p, size_t extra
     size_t found = wb__npz_zip64(p + WB__ZIP_LOCAL + member->name.len, extra, wide, 2);
     if (found == SIZE_MAX || found == 1)
         return false;
-    /* A zip64 field must contain both sizes. A size applies if the 32-bit field is UINT32_MAX. */
+    /* A zip64 field must contain both sizes. Each 32-bit size must then be UINT32_MAX or agree. */
     if (found == 2) {
         if (bytes != UINT32_MAX && !agrees(member, bytes, wide[0]))
             return false;
@@ -142,7 +142,7 @@ static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_
     if (!wb__grow(&npz->context->allocator, (void **)&npz->unpacked, &npz->unpacked_capacity, 1, n,
                   SIZE_MAX))
         return wb__fail_memory(npz->context);
-    step->out = done > 0 ? npz->unpacked + done : npz->unpacked; /* `unpacked` may be NULL */
+    step->out = done > 0 ? npz->unpacked + done : npz->unpacked; /* NULL + 0 is undefined */
     step->out_bytes = n - done;
     while (step->out_bytes > 0) {
         if (step->in_bytes == 0 && *in_at < in_end) {
@@ -200,8 +200,8 @@ static wb_status read_stored(wb__npz *npz, const wb__npz_member *member, const u
 }
 
 /*
- * Checks that a member does not claim more data than deflate can produce, and that all members
- * together do not claim more data than their sizes and the limit permit.
+ * Checks that a member does not declare more data than deflate can produce. Also limits the total
+ * number of unpacked bytes that exceed the usual compression ratio, over all members.
  */
 static wb_status check_expansion(wb__npz *npz, const wb__npz_member *member)
 {

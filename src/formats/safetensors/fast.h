@@ -18,15 +18,15 @@
  * end has as many digits as begin, or occasionally one more.
  *
  * Nearly every step is thus a guess confirmed by a comparison. The position of the next member
- * depends only on the length of this name, so the processor executes several members in parallel.
+ * depends only on the length of the name, so the processor parses several members in parallel.
  *
  * The fast parser stops before a member with another notation (an escape, a non-ASCII byte, an
  * unknown field) or a wrong size. safetensors_decode.c then parses the member. This code therefore
  * accepts only what safetensors_decode.c accepts, with the same result, and reports no errors; a
  * differential fuzzer verifies this.
  *
- * The file is included once per instruction set, with these definitions:
- *     FAST_FUNCTION  attributes of its functions, in front of `static inline`
+ * This file is included once per instruction set, with these definitions:
+ *     FAST_FUNCTION  attributes of the functions, in front of `static inline`
  *     FAST_NAME      name of the generated function
  *     name_length(p, &last)        number of bytes before the first quote or special byte, at most
  *                                  255; 256 if there are more
@@ -36,7 +36,8 @@
  *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without
  *                                  leading zeros, else 0; `guess` is the expected number of
  *                                  digits, 0 if unknown
- * Each may read up to 320 bytes after p; WB__ST_FAST_MARGIN ensures that they are available.
+ * Each function may read up to 320 bytes after p; WB__ST_FAST_MARGIN ensures that these bytes are
+ * available.
  */
 
 /* maximum number of bytes from the comma after a member to the next key */
@@ -46,7 +47,7 @@ _Static_assert(WB__ST_FAST_MARGIN >= 1 + 255 + WB__ST_TEXT_MAX + 15 + WB__ST_BET
                                          WB__ST_TEXT_MAX + FAST_SPACES + 64,
                "the margin covers a member");
 
-/* Returns true if a text of a frame is at p. Most are shorter than 8 bytes. */
+/* Returns true if the bytes at p equal `text`, a part of a frame. Most parts have at most 8 bytes. */
 FAST_FUNCTION static inline bool matches(const uint8_t *p, const wb__st_text *text)
 {
     return (wb__load_le64(p) & text->first_mask) == text->first &&
@@ -82,7 +83,7 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
 {
     wb__table *table = reader->table;
     const uint8_t *p = *key, *taken = p;
-    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* p minus this is an offset in the header */
+    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* header offset of p: (uint32_t)p - zero */
     char *to = table->names + table->names_used;
     wb__record *record = table->records_end - table->count;
     uint64_t expected = reader->expected;
@@ -139,7 +140,7 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
                          (uint32_t)(uintptr_t)p - zero, hash_name(&table->hasher, name, name_len)};
         to += name_len + 1;
         history = (history << 2 ^ frame->number) % WB__ST_HISTORIES;
-        /* If the tensors are not in the order of their data, no number of digits is likely. */
+        /* If the tensors are not in the order of their data, the number of digits is unknown. */
         guess = tensor_begin == expected ? digits : 0;
         irregular |= tensor_begin != expected;
         expected = tensor_end;

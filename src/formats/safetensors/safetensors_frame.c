@@ -9,15 +9,15 @@
 
 #define MAX_RANK 8
 #define MAX_DTYPE 16
-#define MAX_DIGITS 15 /* as read_number in fast.h */
+#define MAX_DIGITS 15 /* limit of read_number in fast.h */
 
 typedef struct scanner {
     const uint8_t *p;
     const uint8_t *end;
     wb__kind kind;
     uint64_t shape[MAX_RANK];
-    const uint8_t *number[2]; /* begin and end of data_offsets: the first digits */
-    const uint8_t *after[2];  /* … and the bytes after the last digits */
+    const uint8_t *number[2]; /* first digit of begin and of end in data_offsets */
+    const uint8_t *after[2];  /* byte after the last digit of begin and of end */
 } scanner;
 
 static int peek(const scanner *s)

@@ -4,8 +4,9 @@
  * rules 8 to 12 in docs/format/safetensors.md; the first violation in that order is reported.
  *
  * If the decoder found that the tensors are already sorted and without faults, as in files of the
- * official library, only rule 12 is left to check. Otherwise the tensors are sorted: first in a way
- * that only tells whether all is right, then, if it is not, in a way that finds the first violation.
+ * official library, only rule 12 is left to check. Otherwise a fast check (model/tiling.h) detects
+ * whether there is any violation. If so, the tensors are sorted (model/file_order.h) to find the
+ * first one.
  */
 #include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
@@ -13,8 +14,8 @@
 #include "model/tiling.h"
 
 /*
- * For a kind with a fault, kind.bytes is end - begin modulo 2^64. wb__tensor_end adds it to begin
- * and thus returns the stored end, even if that is before begin.
+ * If kind.fault is set, kind.bytes is end - begin modulo 2^64. wb__tensor_end adds kind.bytes to
+ * begin and thus returns the stored end, even if the end is before begin.
  */
 static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t expected)
 {

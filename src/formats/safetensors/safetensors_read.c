@@ -9,8 +9,8 @@ static int bid(const wb__head *head)
     if (head->bytes[WB__ST_LENGTH_BYTES] != '{' || header < 2)
         return 0;
     /*
-     * A header length within the file is a strong sign. A longer one may belong to a truncated
-     * file, whose error the reader then reports. A length of 1 TiB or more is neither.
+     * A header length within the file is a strong sign. A longer header may belong to a truncated
+     * file, which the reader then reports. A length of 1 TiB or more belongs to another file type.
      */
     if (wb__in_range(WB__ST_LENGTH_BYTES, header, head->file_bytes))
         return 90;
@@ -101,7 +101,7 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     reader.table = &model->table;
     reader.fast = fast;
     for (size_t i = 0; i < WB__ST_FRAMES; i++) {
-        /* A single NUL marks an unused frame. It never matches, as `open` begins with a quote. */
+        /* A single NUL marks an unused frame. It matches no member: a member has a quote there. */
         reader.frames[i].open.len = 1;
         reader.frames[i].open.text[0] = '\0';
     }

@@ -42,7 +42,7 @@
 typedef struct wb__st_text {
     uint8_t text[WB__ST_TEXT_MAX];
     uint64_t first;      /* the first 8 bytes as a little-endian number */
-    uint64_t first_mask; /* … and the mask of the bits that belong to the text */
+    uint64_t first_mask; /* mask of the bits of `first` that belong to the text */
     uint32_t len;
 } wb__st_text;
 
@@ -71,7 +71,7 @@ typedef struct wb__st_frame {
 
 typedef struct wb__st_reader wb__st_reader;
 
-/* With fewer available bytes, the fast parsers leave the rest to safetensors_decode.c. */
+/* If fewer bytes are available, the fast parsers stop and safetensors_decode.c parses the rest. */
 #define WB__ST_FAST_MARGIN 1024
 
 /*
@@ -99,8 +99,9 @@ struct wb__st_reader {
 
     wb__st_fast *fast;   /* NULL: none */
     unsigned next_frame; /* index of the frame to replace next */
-    /* A hash of the frames of the last four members, and for each hash the frame that followed the
-     * last time. Most headers repeat the same sequence. */
+    /* `history` is a hash of the frames of the last four members. follower[hash] is the frame that
+     * followed the last time that `history` had this value, and is tried first, because most headers
+     * repeat the same sequence of frames. */
     unsigned history;
     uint8_t follower[WB__ST_HISTORIES];
     wb__st_frame frames[WB__ST_FRAMES];
@@ -122,9 +123,9 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
 wb_status wb__st_decode(wb__st_reader *reader);
 
 /*
- * Finds the frame of a member in the cache, or adds it; p is the closing quote of its name. Makes
- * it the follower of the last frames. Returns false if the fast parsers do not handle the
- * notation, or the shape has no valid size.
+ * Finds the frame of a member in the cache, or adds it; p is the closing quote of the member's name.
+ * Records the frame in `follower`. Returns false if the fast parsers do not handle the notation, or
+ * the shape has no valid size.
  */
 bool wb__st_find_frame(wb__st_reader *reader, const uint8_t *p, const uint8_t *end);
 

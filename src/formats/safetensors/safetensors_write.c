@@ -1,11 +1,11 @@
 /*
  * Writes a header byte for byte as the official library does (safetensors 0.8.0, serialize):
- * tensors sorted by dtype, later ones in its enum first, then by name; JSON without spaces; fields
- * in the order "dtype", "shape", "data_offsets"; padded with spaces to a multiple of eight bytes or
- * of the requested alignment.
+ * tensors sorted by dtype (in the reverse order of the library's enum), then by name; JSON without
+ * spaces; fields in the order "dtype", "shape", "data_offsets"; padded with spaces to a multiple of
+ * eight bytes or of the requested alignment.
  *
  * The format permits no gaps. If tensors must be aligned, the space between them is filled by
- * padding tensors of bytes, named "__padding__.N".
+ * U8 padding tensors named "__padding__.N".
  */
 #include <inttypes.h>
 #include <stdio.h>

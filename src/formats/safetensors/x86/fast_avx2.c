@@ -16,7 +16,7 @@ FAST_FUNCTION static inline __m256i load_256(const void *p)
 FAST_FUNCTION static inline uint64_t special_half(const uint8_t *p)
 {
     __m256i v = load_256(p);
-    /* As signed bytes, non-ASCII bytes are less than a space too. */
+    /* The signed comparison with a space also finds non-ASCII bytes, which are negative. */
     __m256i special =
         _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v),
                         _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')),

@@ -12,7 +12,7 @@ FAST_FUNCTION static inline __m512i load_512(const void *p)
     return _mm512_loadu_si512(p);
 }
 
-/* Returns a mask with the lowest n bits set, or all 64; n is below 256. */
+/* Returns a mask with the lowest n bits set (all 64 if n > 64). Precondition: n < 256. */
 FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
 {
     return _bzhi_u64(~UINT64_C(0), n);
@@ -21,7 +21,7 @@ FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
 FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
 {
     __m512i v = load_512(p);
-    /* As signed bytes, non-ASCII bytes are less than a space too. */
+    /* The signed comparison with a space also finds non-ASCII bytes, which are negative. */
     return _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(0x20)) |
            _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"')) |
            _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));

@@ -21,7 +21,7 @@ FAST_FUNCTION static inline unsigned read_number(const uint8_t *p, unsigned gues
     unsigned others = ~(unsigned)_mm_movemask_epi8(is_digit);
     unsigned count = guess;
     if (guess == 0 || (others & ((2u << guess) - 1)) != 1u << guess)
-        count = (unsigned)__builtin_ctz(others); /* bits from 16 up are always set */
+        count = (unsigned)__builtin_ctz(others); /* bits 16 to 31 are always set */
     if (count == 16 || (p[0] == '0' && count > 1))
         return 0;
     /*
