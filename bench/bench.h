@@ -37,7 +37,7 @@ typedef struct bench_case {
     char peer[512];    /* command; begins with the name of a directory in peers/; empty: no peer */
     char floor[512];   /* shell command of the floor's worker */
     char samples[16];  /* default number of samples, as text; empty: SAMPLES in driver.c */
-    char each[512];    /* if one file describes several cases: their list of words, see case.c */
+    char each[512];    /* in a template: the list of words, one per case; see case.c */
 } bench_case;
 
 /* Reads the case folder/name. On failure prints the error to stderr. */

@@ -9,9 +9,9 @@
  *   samples  the default number of samples
  *   each     a list of words; only in a template, which is a file whose name ends in ".@"
  *
- * Every word of a template defines a case: it replaces '@' in the commands, and '@' in the name of
- * the file, which gives the name of the case. If the case also has a file of its own, that file is
- * used.
+ * A template defines one case for each word in `each`. The word replaces '@' in the commands and in
+ * the name of the file; the resulting name is the name of the case. If a file with that name exists,
+ * it is used instead of the template.
  *
  * "Our worker" is a program of this project that runs the operation to measure; a peer is another
  * program that does the same. PATH contains our worker and the programs that create inputs.
@@ -35,7 +35,7 @@ static const struct unit_row {
     double ns;
 } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"MiB", 1}};
 
-/* Copies a value, replacing each '@' with the last part of the case's name. */
+/* Copies a value and replaces each '@' with `word`, the last part of the name of the case. */
 static bool put_value(char *out, size_t capacity, const char *value, const char *word)
 {
     size_t at = 0;

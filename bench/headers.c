@@ -5,7 +5,7 @@
  *   big     92,160 BF16 tensors, the experts of a large mixture of experts; header of 12 MB, as the
  *           official library writes it
  *   spaces  the same with the spaces that Python's json module writes
- *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has a companion
+ *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has scales
  *   fp8     46,080 F8_E4M3 weights with their scales, in the order of the official library: all F32
  *           scales, then all weights (DeepSeek V3)
  *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: data_offsets first,
@@ -136,7 +136,7 @@ static uint64_t mlx_bytes(unsigned tensor)
 static void add_mlx4(header *h)
 {
     static uint64_t begin[MLX_TENSORS];
-    /* MLX writes data in the order of a hash table; the multiplier permutes the tensors. */
+    /* MLX writes tensor data in the order of a hash table. The multiplier simulates this order. */
     for (unsigned i = 0; i < MLX_TENSORS; i++) {
         unsigned tensor = (unsigned)((uint64_t)i * 57331 % MLX_TENSORS);
         begin[tensor] = h->data;

@@ -80,7 +80,7 @@ bool bench_worker_run(bench_worker *worker, double *ns, double *cpu_ns)
 void bench_worker_stop(bench_worker *worker)
 {
     if (worker->to != NULL)
-        (void)fclose(worker->to); /* the worker ends at end of file */
+        (void)fclose(worker->to); /* the worker ends when its standard input ends */
     if (worker->from != NULL)
         (void)fclose(worker->from);
     if (worker->pid > 0)

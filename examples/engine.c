@@ -1,6 +1,6 @@
 /*
- * What an inference engine does when it starts: opens a model in any format, and gets all weights of
- * all layers, fused for its kernels and in the order of use.
+ * Shows how an inference engine starts: opens a model in any format, and gets all weights of all
+ * layers, fused for the kernels of the engine and in the order of use.
  *
  *   engine MODEL
  */
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <weighbridge.h>
 
-/* Describes a weight, where an engine would pass it to a kernel. The sum identifies its bytes. */
+/* Prints a weight and a checksum of its bytes. An engine would pass the weight to a kernel
+ * instead. */
 static void use(const char *stack, uint64_t layer, const wb_weight *weight)
 {
     const wb_buffer *buffer = weight->buffer;
@@ -22,7 +23,7 @@ static void use(const char *stack, uint64_t layer, const wb_weight *weight)
     printf("], sum %016" PRIx64 "\n", sum);
 }
 
-/* Loads n layers, or the weights outside the layers if `layer` is WB_WEIGHTS_OUTSIDE. Without
+/* Loads n layers beginning with `layer`, or the weights outside the layers if `layer` is WB_WEIGHTS_OUTSIDE. Without
  * WB_WEIGHTS_FREE_BEHIND the buffers stay loaded until the provider is destroyed. */
 static wb_status load(wb_provider *provider, const char *stack, uint32_t layer, uint64_t n,
                       wb_error *error)
@@ -43,7 +44,8 @@ static wb_status load(wb_provider *provider, const char *stack, uint32_t layer, 
 
 int main(int argc, char **argv)
 {
-    /* Every file gives the same rows of q and k, and the same weights of norms. */
+    /* With these flags, the row order of q and k and the weights of norms are the same for all
+     * formats. */
     const wb_policy policy = {.size = sizeof policy,
                               .flags = WB_POLICY_ROPE_HALF | WB_POLICY_NORM_PLAIN};
     wb_config config = WB_CONFIG_INIT;

@@ -124,8 +124,8 @@ static void encode_ggml(input *in, uint8_t type, uint8_t how)
     int32_t dtype = choose_dtype(type);
     if (!wb__codec_get(dtype, 0, &scalar) || scalar.encode == NULL)
         return;
-    /* Encoders that search take milliseconds: run one in eight, so that other cases are tested
-     * too. */
+    /* Encoders of blocks of 256 values take milliseconds: run one in eight, so that other cases are
+     * tested, too. */
     if (scalar.dtype->block_size == 256 && how % 8 != 0)
         return;
     size_t blocks = 1 + how / 8 % 2, n = blocks * scalar.dtype->block_size;

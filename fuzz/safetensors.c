@@ -85,7 +85,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     const uint64_t *offsets;
     wb_file description = {.size = sizeof description};
     if (strcmp(wb_format(model), "safetensors") != 0)
-        return; /* the file has the magic of another format, which decides in spite of its name */
+        return; /* the magic of another format takes precedence over the file name */
     CHECK(wb_file_count(model) == 1);
     CHECK(wb_file_at(model, 0, &description, NULL) == WB_OK);
     CHECK(description.bytes == size && description.tensors == count);

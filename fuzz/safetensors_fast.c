@@ -142,7 +142,7 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
-        bool when_compatible; /* run in compatible mode too; fast readers do not depend on it */
+        bool when_compatible; /* also run in compatible mode; the fast readers ignore the mode */
     } ways[] = {
         {wb__st_fast_portable, 0, 0, true},
         {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},

@@ -85,7 +85,7 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const c
 }
 
 /* Writes pieces of the tensors in a random order. If `whole` is set, writes complete tensors, which
- * is required if the writer swaps bytes. */
+ * is required if the writer changes the byte order. */
 static void give(wb_writer *writer, const written *w, bool whole, uint32_t *state, bool *complete)
 {
     uint64_t done[WRITTEN_TENSORS] = {0};

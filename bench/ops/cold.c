@@ -41,7 +41,7 @@ uint64_t bench_prepare(const char *path, unsigned cold)
     wb_error error;
     wb_file file = {.size = sizeof file};
     uint64_t bytes = 0;
-    sync(); /* if a peer does not flush its output, the next worker must not wait for it */
+    sync(); /* flush data that a peer did not flush, so that the next worker need not wait for it */
     if (wb_open(path, NULL, &model, &error) != WB_OK)
         bench_die(path, error.message);
     for (uint64_t i = 0; i < wb_file_count(model); i++) {

@@ -142,8 +142,8 @@ static void start_peak(char **arguments)
     printf("name weighbridge %s\nwork 1 conversion\n", wb_version());
 }
 
-/* Returns the sum over all runs of the peak memory in MiB. The driver reads this number as
- * nanoseconds; for a case with the unit MiB it prints nanoseconds as MiB. */
+/* Returns the peak memory in MiB, summed over all runs. Workers report every result in nanoseconds;
+ * for a case with the unit MiB, the driver prints that number as MiB. */
 static uint64_t run_peak(unsigned long times)
 {
     uint64_t most = 0;

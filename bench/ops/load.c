@@ -11,7 +11,8 @@
  *
  * Floors:
  *
- *   sum       adds up the mapped file; maps it again for each run (anew), or once (kept)
+ *   sum       adds up the bytes of the mapped file; maps the file again for each run (argument
+ *             "anew") or only once ("kept")
  *   disk      reads the file with direct I/O
  *   chunks    adds up data that four threads read with or without direct I/O
  */

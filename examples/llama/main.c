@@ -24,8 +24,8 @@ typedef struct options {
 
 /* ---- tokens to text ---- */
 
-/* Returns the byte of a character in byte-level BPE. Printable bytes are encoded as themselves, the
- * other bytes as characters from U+0100 on.
+/* Returns the byte that a character represents in byte-level BPE. A printable byte is represented
+ * by the character with the same number, the other bytes by characters from U+0100 on.
  */
 static int byte_of(unsigned character)
 {

@@ -207,8 +207,8 @@ static void set_facts(model *m)
 void model_open(const char *path, model *m)
 {
     /* One provider keeps the stored encodings, so that weights can be used directly from the mapped
-     * files. The other decodes norms, biases, and encodings that cannot be decoded row by row. The
-     * buffers of both are the same for every format. */
+     * files. The other decodes norms, biases, and encodings that cannot be decoded row by row. With
+     * these flags, the order of rows and the offset of norms do not depend on the format. */
     const uint32_t flags = WB_POLICY_ROPE_HALF | WB_POLICY_NORM_PLAIN;
     const wb_policy keep = {
         .size = sizeof keep, .plain = WB_PLAIN_KEEP, .flags = flags | WB_POLICY_KEEP_SCALES};

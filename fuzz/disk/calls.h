@@ -29,7 +29,7 @@ int disk_answer(int os_error);
  * system. */
 disk_description *disk_of(int fd);
 
-/* Opens a place as open does. Returns a descriptor, or -1 and sets errno. */
+/* Opens the result of a path lookup, like open. Returns a descriptor, or -1 and sets errno. */
 int disk_open_place(const disk_place *place, int flags, mode_t mode);
 
 /* Returns true if a path, relative to the directory `fd`, is on the in-memory disk. Then *os_error

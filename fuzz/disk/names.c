@@ -140,8 +140,8 @@ ssize_t __wrap_readlinkat(int fd, const char *path, char *to, size_t n)
     return disk_answer(place.node == NULL ? ENOENT : EINVAL);
 }
 
-/* Hardened libraries call these functions of the C library, which check the size of a buffer or the
- * number of arguments. */
+/* A library that is compiled with _FORTIFY_SOURCE calls these variants of functions of the C
+ * library, which also check the size of a buffer or the number of arguments. */
 char *__wrap___realpath_chk(const char *path, char *to, size_t n);
 char *__wrap_realpath(const char *path, char *to);
 char *__wrap___realpath_chk(const char *path, char *to, size_t n)

@@ -43,7 +43,7 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
         memcpy(to, plain[how], n);
     } else {
         size_t wanted = how == 15 ? fuzz_choose(tape, 256) : how;
-        if (wanted > 191) /* one or two pages: larger data would dominate the run time */
+        if (wanted > 191) /* at most 9,472 bytes: larger data would dominate the run time */
             wanted = (wanted - 191) * 148;
         for (; n < wanted && n < most; n++)
             to[n] = how == 15 ? 'x' : (char)fuzz_choose(tape, 256);
@@ -52,8 +52,8 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
     return n;
 }
 
-/* Returns the largest number in a text that is at most `most`. In a safetensors header this is
- * usually the end of the data. */
+/* Returns the largest number in a text. Ignores numbers larger than `most`. In a safetensors header
+ * the result is usually the end of the data. */
 static inline size_t fuzz_largest_number(const uint8_t *p, size_t n, size_t most)
 {
     size_t largest = 0;

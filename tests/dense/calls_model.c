@@ -6,7 +6,7 @@ wb_status open_it(subject *s, wb_model **model)
     return wb_open(s->path, &s->options, model, &s->error);
 }
 
-/* Counts bytes, so that the compiler cannot omit the queries. */
+/* Adds up results of the queries. It is volatile, so that the compiler cannot omit the queries. */
 static volatile uint64_t sum;
 
 static wb_status count_findings(const wb_findings *findings)
@@ -40,7 +40,8 @@ static wb_status query_files(subject *s, const wb_model *model)
     return status == WB_OK ? count_findings(wb_model_findings(model)) : status;
 }
 
-/* Opens the model in two ways. */
+/* Opens the model with the mapped files and compatible mode, then with WB_ACCESS_READ and strict
+ * mode. */
 static wb_status run_open(subject *s)
 {
     wb_model *model;

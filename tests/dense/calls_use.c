@@ -91,7 +91,7 @@ static wb_status query_diff(const wb_diff *diff)
     return status;
 }
 
-/* Compares the model with itself, and with the first tensor dropped by an unequal model. */
+/* Compares two models opened from the same path. */
 static wb_status run_diff(subject *s)
 {
     wb_model *a, *b = NULL;

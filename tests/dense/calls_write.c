@@ -1,7 +1,8 @@
 /* Operations that write files: conversions, writers, edits. */
 #include "dense.h"
 
-/* Ollama stores each tensor in a file of its own. Conversions of more tensors are only planned. */
+/* Maximum number of tensors of a conversion to Ollama, which stores each tensor in its own file.
+ * Larger conversions are only planned. */
 #define MOST_BLOBS 1000
 
 /* ---- conversions ---- */
@@ -77,7 +78,7 @@ static wb_status add_all(subject *s, const wb_model *model, wb_writer *writer)
 {
     wb_status status = wb_writer_set_string(writer, "general.name", SIZE_MAX, "x", 1, &s->error);
     for (uint64_t i = 0; status == WB_OK && i < wb_meta_count(model); i++) {
-        wb_error error; /* a format without such values refuses them */
+        wb_error error; /* ignored: a format may refuse some types of metadata */
         if (wb_writer_copy_meta(writer, model, i, &error) == WB_ERROR_MEMORY)
             status = WB_ERROR_MEMORY;
     }
@@ -158,7 +159,7 @@ static wb_status write_npz_file(subject *s)
 
 /* ---- edits ---- */
 
-/* Adds a key and renames it, first in a dry run, and then in a copy of the file. */
+/* Applies the edits to a copy of the file: first as a dry run, then for real. */
 static wb_status edit(subject *s, const wb_edit *edits, uint64_t count)
 {
     wb_edit_options options = WB_EDIT_OPTIONS_INIT;

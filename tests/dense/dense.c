@@ -37,7 +37,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The worst result of an operation: the memory beyond 1 MiB, as a multiple of the bytes present. */
+/* The worst result of an operation: memory beyond 1 MiB, divided by the size of the files. */
 typedef struct result {
     double factor;
     const char *shape;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* A folder whose index lists shards of one tensor. */
+/* Writes a directory with an index and many shards, each with one tensor. */
 static void write_shards(const dense_shape *s, const char *folder, size_t bytes)
 {
     unsigned count = (unsigned)(bytes / 120);
@@ -53,7 +53,7 @@ static void write_splits(const dense_shape *s, const char *folder, size_t bytes)
     }
 }
 
-/* A store with a manifest that lists one blob again and again. */
+/* Writes a store with one manifest, which lists the same blob many times. */
 static void write_manifest(const dense_shape *s, const char *folder, size_t bytes)
 {
     static const char *const folders[] = {"blobs", "manifests", "manifests/registry.ollama.ai",

@@ -199,7 +199,7 @@ void op_log_free(op_log *log)
     *log = (op_log){0};
 }
 
-/* Runs a statement of the log without counting its calls or injecting faults into them. */
+/* Runs a statement for the log. Wrapped calls in it are not counted and get no faults. */
 #define QUIETLY(statement)                                                                         \
     do {                                                                                           \
         bool quietly_was = layer.on;                                                               \
@@ -278,8 +278,8 @@ int __wrap_open64(const char *path, int flags, ...)
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-/* The C library has no function for openat2. The other system call that the library makes this way,
- * cachestat, has four arguments, too. */
+/* The library calls openat2 and cachestat with syscall, because the C library has no functions for
+ * them. Both have four arguments. */
 long __wrap_syscall(long number, ...)
 {
     va_list arguments;
@@ -511,7 +511,7 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
     struct rlimit limit, none;
-    (void)getrlimit(RLIMIT_FSIZE, &limit); /* lifted below: the new size was checked above */
+    (void)getrlimit(RLIMIT_FSIZE, &limit); /* lifted for the write below, because the new size was checked above */
     none = limit;
     none.rlim_cur = none.rlim_max;
     (void)setrlimit(RLIMIT_FSIZE, &none);
@@ -695,8 +695,8 @@ ssize_t __wrap_readlink(const char *path, char *to, size_t n)
     return __real_readlink(path, to, n);
 }
 
-/* Hardened libraries call these functions of the C library, which check the size of a buffer or the
- * number of arguments. */
+/* A library that is compiled with _FORTIFY_SOURCE calls these variants of functions of the C
+ * library, which also check the size of a buffer or the number of arguments. */
 char *__wrap___realpath_chk(const char *path, char *to, size_t n);
 char *__wrap_realpath(const char *path, char *to);
 char *__wrap___realpath_chk(const char *path, char *to, size_t n)

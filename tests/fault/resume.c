@@ -163,7 +163,7 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few of these are complete */
+            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few of these runs leave a complete output */
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);
         }

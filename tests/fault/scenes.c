@@ -643,7 +643,7 @@ void scenes_begin(void)
         .format = "safetensors", .path = "in/set.safetensors", .max_file_tensors = 1};
     need(write_model(&set_of_shards, &error), "in/" SHARDS_INDEX, &error);
     copy("in/m.gguf", "in/old.gguf");
-    /* The first edit in place also makes the secret of the journals. */
+    /* The first edit in place also creates the secret key for journals. */
     need(set("in/old.gguf", "old", WB_EDIT_IN_PLACE, &error), "in/old.gguf", &error);
     need(convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", 0, &error), "out/store",
          &error);

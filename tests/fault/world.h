@@ -67,8 +67,8 @@ typedef struct scene {
     void (*prepare)(void); /* creates the initial files in the empty directory "out" */
     wb_status (*run)(wb_error *error);
     /*
-     * For output of several files that cannot appear atomically: path below "out" of the file
-     * without which the other files are unused. NULL: the output appears atomically.
+     * Path below "out" of the file that makes the other files of the output valid; without it, they
+     * are unused. NULL: the output appears atomically.
      */
     const char *anchor;
     bool reads;   /* the scene only reads, and sets `read_digest` to a digest of the bytes */
@@ -80,8 +80,8 @@ extern const scene scenes[];
 extern const size_t scene_count;
 extern uint64_t read_digest;
 
-/* Of the last conversion: number of calls until all tensors were written (passthrough: until before
- * the first byte), and size of the tensors in bytes. */
+/* Values of the last conversion. all_given_at: number of system calls until all tensors were
+ * written (passthrough: until before the first byte). bytes_given: size of the tensors in bytes. */
 extern uint64_t all_given_at, bytes_given;
 
 /* Creates the input files of the scenes. */

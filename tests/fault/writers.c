@@ -4,9 +4,9 @@
  *   fault_writers KIND [COUNT [SEED]]
  *
  * KIND is one of
- *   errno   A call fails with each errno: only this call, also all later calls of the same
- *           function, or also all later calls. Then pairs of such faults.
- *   alloc   An allocation fails: only this one, or also all later ones. Then pairs.
+ *   errno   A call fails with each errno. Either only this call fails, or all later calls of the
+ *           same function fail too, or all later calls of any function. Then pairs of such faults.
+ *   alloc   An allocation fails, alone or with all later ones. Then pairs.
  *   kill    The process ends instead of a call or halfway through it. Then pairs: one call fails,
  *           and the process ends in a call shortly after it.
  *   short   Reads and writes transfer few bytes, and calls are interrupted.
@@ -374,7 +374,8 @@ static bool choose_kill(uint64_t n, try *t)
     return true;
 }
 
-/* First shortens each call once. Then limits the bytes of all calls, with and without EINTR. */
+/* First shortens the transfer of one call per case. Then limits the bytes of every call, with and
+ * without EINTR. */
 static bool choose_short(uint64_t n, try *t)
 {
     uint64_t rest;

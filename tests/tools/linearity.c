@@ -16,7 +16,7 @@
 #define ENTRY_MAX 4096
 
 /* Writes member i of n, without a comma. *data_at is the offset at which the tensor's data may
- * begin; the function moves it behind these data. */
+ * begin; the function advances it by the size of the data. */
 typedef int member(char *to, unsigned long i, unsigned long n, unsigned long long *data_at);
 
 static int entry(char *to, const char *name, unsigned long rows, unsigned long long begin,

@@ -251,8 +251,8 @@ static void word(header *h, unsigned long i, unsigned long n)
     put_text(h, text, (size_t)snprintf(text, sizeof text, "word-word-%06lu", i % 1000000));
 }
 
-/* Writes strings of zero bytes: each 8 of them look like the length of an empty string, so the
- * reader guesses wrong positions (gguf_strings.c). */
+/* Writes strings of zero bytes. Any 8 of these bytes look like the length of an empty string, so
+ * the reader guesses wrong positions (gguf_strings.c). */
 static void zeros(header *h, unsigned long i, unsigned long n)
 {
     static const char text[16];
