@@ -18,7 +18,7 @@
 #include "weighbridge/writer.h"
 
 #define ALIGNMENT sizeof(size_t)
-/* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer member is meant */
+/* NOLINTNEXTLINE(bugprone-sizeof-expression): sizeof a pointer member is intended */
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
 /* Size of a struct whose last member is `member`, rounded up to its alignment as sizeof is. */
@@ -40,8 +40,8 @@ const wb__abi wb__abis[WB__ABI_COUNT] = {
 };
 #undef WB__STRUCT
 
-/* In every version, the sizeof of a struct is a multiple of the alignment of its member `size`. Any
- * other `size` is invalid. */
+/* In every version of the library, the sizeof of a struct is a multiple of ALIGNMENT. A `size` that
+ * is not such a multiple is invalid. */
 bool wb__abi_fits(wb__abi_id id, size_t size)
 {
     return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;

@@ -2,10 +2,10 @@
  * core/abi.h: public structs of callers that were compiled with another version of the header.
  *
  * A struct that begins with `size` may be shorter or longer in the caller than in the library.
- * sizeof below is the size in the library. Of an input, the library reads min(size, sizeof) bytes.
- * Missing members keep their defaults, and all bytes behind sizeof must be zero. Of an output, the
- * library writes min(size, sizeof) bytes, clears the rest of the caller's struct and does not
- * change `size`. It never accesses bytes behind `size`.
+ * Below, `sizeof` is the size in the library. The library reads min(size, sizeof) bytes of an
+ * input. Missing members keep their defaults, and all bytes behind sizeof must be zero. The library
+ * writes min(size, sizeof) bytes of an output, clears the rest of the caller's struct and does not
+ * change `size`. The library never accesses bytes behind `size`.
  *
  * If `size` equals sizeof, as it usually does, this costs one comparison and the copy of an input.
  * Outputs are then written directly to the caller's struct.
@@ -101,9 +101,9 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
     wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))
 
 /*
- * Clears a caller's output except `size`, and returns the struct to fill, whose `size` is set. This
- * is the caller's struct if its size is sizeof, otherwise *own. Returns NULL if the caller's `size`
- * is invalid.
+ * Clears a caller's output except `size`, and returns the struct to fill: the caller's struct if
+ * its `size` is sizeof, otherwise *own with `size` set. Returns NULL if the caller's `size` is
+ * invalid.
  */
 #define WB__OUT(type, caller, own)                                                                 \
     ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))
@@ -112,7 +112,8 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 #define WB__GIVE(type, caller, out)                                                                \
     wb__give(WB__ABI_##type, WB__IS(type, caller), WB__IS(const type, out))
 
-/* Element i of a caller's array. All its elements have the size that the first one states. */
+/* Returns element i of a caller's array. The `size` of the first element applies to all
+ * elements. */
 #define WB__ELEMENT(type, first, i)                                                                \
     ((const type *)(const void *)((const char *)WB__IS(const type, first) +                        \
                                   (size_t)(i) * wb__size_of(first)))

@@ -41,7 +41,7 @@ struct wb__cursor {
     uint64_t end_at;    /* offset of `end` from the start of the source */
     uint64_t limit;     /* offset one past the last byte that may be read */
     /* Appends at least one byte to the bytes at hand, and may move them in memory. Returns false if
-     * it cannot append a byte. The pointer is NULL if all bytes up to `limit` are at hand. */
+     * it cannot append a byte. `fill` is NULL if all bytes up to `limit` are at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
     uint8_t *kept;  /* start of the kept bytes; NULL if consumed bytes are discarded */
@@ -80,8 +80,8 @@ static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
 }
 
 /*
- * Returns a cursor that keeps its n bytes. The caller's buffer must have WB__CURSOR_SLACK more
- * bytes.
+ * Returns a cursor over n bytes in memory, with `kept` set. The caller's buffer must have
+ * WB__CURSOR_SLACK more writable bytes.
  */
 static inline wb__cursor wb__cursor_over_kept(uint8_t *bytes, size_t n)
 {
@@ -137,7 +137,7 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 bool wb__cursor_fetch(wb__cursor *c, size_t n);
 
 /*
- * Fetches bytes until n bytes are at hand, and returns true. Returns false if they would extend
+ * Fetches bytes until n bytes are at hand, and returns true. Returns false if n bytes would extend
  * past the limit (and sets `truncated`), if a fill failed (and sets `failed`), or if n exceeds
  * `reach`.
  */
@@ -151,7 +151,8 @@ static inline bool wb__cursor_want(wb__cursor *c, size_t n)
     return n <= wb__cursor_at_hand(c) || wb__cursor_fetch(c, n);
 }
 
-/* Returns the next byte without consuming it, or -1 at the limit, which is not an error. */
+/* Returns the next byte without consuming it. Returns -1 at the limit (not an error), or if a fill
+ * fails. */
 /*@ requires sound(c) && at_hand(c) == 0;
     assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
     ensures sound(c) && at(c) == \old(at(c));

@@ -92,8 +92,8 @@ bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item
     if (need > ceiling)
         return false;
     size_t wanted = *capacity < 4 ? 8 : *capacity;
-    /* Old and new block exist at the same time. Large blocks grow by half, so that both need at
-     * most 2.5 times the bytes in use; with doubling it would be 3 times. */
+    /* The old and the new block exist at the same time. Large blocks grow by half: both blocks
+     * together then need at most 2.5 times the bytes in use, instead of 3 times with doubling. */
     size_t more = wanted >= LARGE / item_size ? wanted / 2 : wanted;
     wanted = wanted <= ceiling && more <= ceiling - wanted ? wanted + more : ceiling;
     if (wanted < need)
@@ -135,7 +135,7 @@ static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
 }
 
 /* Allocates a separate chunk for one block. Links it behind the newest chunk, so that the arena
- * goes on using the free space there. */
+ * still allocates from the newest chunk. */
 static uint8_t *take_alone(wb__arena *arena, size_t bytes)
 {
     struct wb__arena_chunk *chunk = new_chunk(arena, bytes);

@@ -57,8 +57,9 @@ typedef struct wb__arena {
 /* Returns `bytes` uninitialised bytes at an address aligned to 8, or NULL if memory runs out. */
 void *wb__arena_alloc(wb__arena *arena, size_t bytes);
 
-/* Returns `bytes` unaligned bytes, or NULL if memory runs out. Takes them from the opposite end of
- * the chunk, so that strings are stored without padding between them. */
+/* Returns `bytes` unaligned bytes, or NULL if memory runs out. Takes them from the end of the chunk
+ * (wb__arena_alloc takes from its start), so that strings are stored without padding between
+ * them. */
 char *wb__arena_text(wb__arena *arena, size_t bytes);
 
 /* Returns a copy of n bytes, followed by a NUL. */
@@ -90,8 +91,8 @@ static inline void *wb__list_at(const wb__list *list, size_t i)
     return list->chunks[i / WB__LIST_CHUNK] + i % WB__LIST_CHUNK * list->item_size;
 }
 
-/* Marks memory as initialised for MemorySanitizer. It does not see the writes of libraries compiled
- * without it, nor those of the kernel outside of system calls. */
+/* Marks memory as initialised for MemorySanitizer. MemorySanitizer does not see writes by libraries
+ * compiled without it, nor writes by the kernel outside of system calls. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>

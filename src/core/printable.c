@@ -6,9 +6,9 @@
 
 /*
  * Code points that are not displayed as characters: categories Cc, Cf, Zl and Zp of Unicode 15, and
- * characters that it recommends to ignore in display (Default_Ignorable_Code_Point). Variation
- * selectors U+FE00 to U+FE0F and the joiners in emoji are included, because a name that contains one
- * looks like a name without it. Sorted.
+ * characters that Unicode recommends to ignore in display (Default_Ignorable_Code_Point). Variation
+ * selectors U+FE00 to U+FE0F and the joiners in emoji are included, because a name that contains
+ * one looks like a name without it. Sorted.
  */
 static const uint32_t hidden[][2] = {
     {0x0000, 0x001F},   /* C0 controls */
@@ -61,7 +61,7 @@ bool wb__is_printable(uint32_t code_point)
 typedef struct shown {
     char text[16]; /* at most four bytes as \xNN */
     size_t n;
-    size_t from; /* number of bytes of the original text */
+    size_t from; /* number of bytes of the original text that `text` represents */
 } shown;
 
 static shown show(const unsigned char *in, size_t n, bool is_message)

@@ -89,8 +89,8 @@ bool wb__is_printable(uint32_t code_point);
  */
 void wb__printable(char *out, size_t capacity, wb__str text);
 
-/* As wb__printable, for a message, which may contain the results of wb__printable: backslashes and
- * newlines stay unchanged. */
+/* As wb__printable, but leaves backslashes and newlines unchanged. For messages, which may contain
+ * results of wb__printable. */
 void wb__printable_message(char *out, size_t capacity, wb__str text);
 
 /* As the functions above, but returns the length of the complete result without NUL, like snprintf,

@@ -31,7 +31,7 @@ typedef struct wb__edit_set {
     bool has_bundle;
     const char *folder;
     wb_model *others;        /* the other files; NULL: none */
-    const uint32_t *numbers; /* the number of each tensor after the edit; UINT32_MAX: dropped */
+    const uint32_t *numbers; /* index of each tensor after the edit; UINT32_MAX: dropped */
     bool changes_index;
     wb__str before;   /* the old index */
     wb__buffer after; /* the new index */
@@ -59,8 +59,8 @@ static inline wb__output *wb__edit_output(const wb__edit_job *job)
 
 /* ---- edit_set.c ---- */
 
-/* Checks the names of the whole set, and computes the new index. Precondition: the tensors are
- * declared to the writer. */
+/* Checks that no new tensor name occurs in another file of the set, and computes the new index.
+ * Precondition: the tensors are declared to the writer. */
 wb_status wb__edit_set_plan(wb__edit_job *job);
 void wb__edit_set_free(wb__edit_set *set);
 
@@ -68,13 +68,14 @@ void wb__edit_set_free(wb__edit_set *set);
 
 wb_status wb__index_plan(wb__edit_job *job);
 
-/* Makes the new index durable under a temporary name, and gives it the name of the index; the caller
- * syncs the directory afterwards. Do nothing if the index does not change. */
+/* wb__index_prepare makes the new index durable under a temporary name. wb__index_publish renames
+ * it to the name of the index; the caller then syncs the directory. Both do nothing if the edit
+ * does not change the index. */
 wb_status wb__index_prepare(wb__edit_job *job);
 wb_status wb__index_publish(wb__edit_job *job);
 
-/* Replaces the index `name`, in the directory of a journal, by the text `to`, if its text is
- * `from`. */
+/* Replaces the text of the index `name` by `to`, if the text is `from`. The index is in the
+ * directory of the journal. */
 wb_status wb__index_restore(wb__context *context, const char *journal_at, wb__str name,
                             wb__str from, wb__str to);
 
@@ -89,9 +90,10 @@ typedef struct wb__edit_journal {
 } wb__edit_journal;
 
 /*
- * Writes the journal of the edit. Sets journal->at to NULL if no journal is possible: it would be too
- * large or its name too long, or the user has no secret. The caller calls wb__edit_journal_free
- * after success, whether or not wb__edit_end_journal was called.
+ * Writes the journal of the edit. Sets journal->at to NULL if no journal is possible: the journal
+ * would be too large, its name would be too long, or the user's secret (wb__journal_key) is not
+ * available. The caller calls wb__edit_journal_free after success, whether or not
+ * wb__edit_end_journal was called.
  */
 wb_status wb__edit_begin_journal(wb__edit_job *job, bool in_place, wb__edit_journal *journal);
 void wb__edit_journal_free(const wb__context *context, wb__edit_journal *journal);

@@ -19,7 +19,8 @@
 
 /* ---- journal ---- */
 
-/* Describes the edit. The old header is not in memory. */
+/* Returns the contents of the journal. The pointer to the old header is NULL, because the old
+ * header is not in memory. */
 static wb__journal describe(const wb__edit_job *job, bool in_place)
 {
     const wb__out_file *layout = &wb__edit_output(job)->layout;
@@ -53,7 +54,7 @@ static wb_status write_file(wb__context *context, const char *at, const uint8_t 
         return status;
     }
     status = wb__sink_commit(context, sink);
-    /* The journal may already have its final name even if a sync failed. */
+    /* If only the last sync failed, the journal already has its final name. */
     if (status != WB_OK)
         (void)unlink(at);
     return status;
@@ -163,7 +164,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const wb__edit_journa
     return untouched ? WB_OK : wb__fail_os(context, os_error, WB__MSG_EDIT_WRITE);
 }
 
-/* Changes the index, or undoes the edit of the file if that fails. */
+/* Replaces the index. If that fails, undoes the edit of the file. */
 static wb_status finish(wb__edit_job *job, int fd, const wb__edit_journal *journal)
 {
     wb__context *context = job->context;

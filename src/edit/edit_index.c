@@ -1,7 +1,7 @@
 /*
  * Rewrites model.safetensors.index.json after an edit of one of its files: the entries of renamed
- * tensors get the new names, those of dropped tensors are removed, and the totals of the metadata
- * are reduced. All other bytes stay unchanged.
+ * tensors get the new names, those of dropped tensors are removed, and the totals in the metadata
+ * are reduced by the dropped tensors. All other bytes stay unchanged.
  */
 #include <errno.h>
 
@@ -16,9 +16,10 @@ typedef struct rewriting {
     wb__buffer *out;                    /* the new index */
     size_t done;                        /* number of bytes of `text` that are copied or removed */
     uint64_t lost_bytes, lost_elements; /* totals of the dropped tensors */
-    /* The current object: a removed member before the first kept one extends to the next member. */
+    /* The current object. `has_kept`: a member was kept. `is_skipping`: all members so far were
+     * removed, and the text is skipped up to the first kept member. */
     bool has_kept, is_skipping;
-    size_t end; /* end of the last member */
+    size_t end; /* end of the previous member */
 } rewriting;
 
 /* ---- text ---- */
@@ -49,7 +50,7 @@ static bool add_to(void *ctx, const char *text, size_t n)
     return !wb__buffer_failed(ctx);
 }
 
-/* Replaces the text up to `end` by a JSON string. */
+/* Writes a JSON string in place of the old text from `done` to `end`. */
 static void put_string(rewriting *r, size_t end, wb__str string)
 {
     wb__json_writer json = {.write = add_to, .ctx = r->out};
@@ -67,8 +68,8 @@ static void keep_member(rewriting *r, size_t key, size_t end)
     r->end = end;
 }
 
-/* Removes the member from `key` to `end`, with the comma before it or, if it is the first, after
- * it. */
+/* Removes the member from `key` to `end`, and one comma: the comma before it, or the comma after it
+ * if no earlier member was kept. */
 static void remove_member(rewriting *r, size_t key, size_t end)
 {
     if (r->has_kept) {
@@ -117,8 +118,8 @@ static bool new_name(const wb__edit_job *job, size_t tensor, wb__str *name)
     return true;
 }
 
-/* Applies the edit to the entry of one tensor. `key` is the offset of its key, `end` that of the end
- * of the entry. */
+/* Applies the edit to the entry of one tensor. The entry begins with its key at offset `key` and
+ * ends at offset `end`. */
 static wb_status rewrite_entry(rewriting *r, wb__str tensor, wb__str file, size_t key, size_t end)
 {
     const wb__edit_job *job = r->job;
@@ -126,7 +127,7 @@ static wb_status rewrite_entry(rewriting *r, wb__str tensor, wb__str file, size_
     uint32_t from = wb__str_equal(file, r->own) ? wb__table_find(table, tensor) : WB__NO_TENSOR;
     const wb__outgoing *named = find_after(r, tensor);
     if (from == WB__NO_TENSOR) {
-        /* An entry of another file, or of a tensor that does not exist. */
+        /* The entry belongs to another file, or its tensor does not exist. */
         if (named != NULL && !wb__str_equal(wb__table_name(table, named->from), tensor))
             return fail_listed(r, tensor);
         keep_member(r, key, end);
@@ -164,7 +165,8 @@ static wb_status rewrite_map(rewriting *r, wb__json *json)
     return status;
 }
 
-/* Replaces a number of the metadata by `lost` less. */
+/* Reduces a number in the metadata by `lost`. Does nothing if the value is not a number, or less
+ * than `lost`. */
 static void reduce(rewriting *r, const wb__json *json, uint64_t lost)
 {
     if (json->token != WB__JSON_UINT || lost == 0 || json->uint < lost)
@@ -191,7 +193,7 @@ static void rewrite_metadata(rewriting *r, wb__json *json)
     }
 }
 
-/* The index was parsed before (wb__index_read), so that parsing fails only if memory runs out. */
+/* wb__index_read has parsed the index before, so parsing can only fail if memory runs out. */
 static wb_status rewrite(rewriting *r)
 {
     wb__context *context = r->job->context;
@@ -216,7 +218,7 @@ static wb_status rewrite(rewriting *r)
     return status;
 }
 
-/* Adds up the tensors that the edit drops. */
+/* Adds up the bytes and elements of the tensors that the edit drops. */
 static void count_lost(rewriting *r)
 {
     const wb__table *table = &r->job->model->catalog.table;
@@ -237,7 +239,7 @@ wb_status wb__index_plan(wb__edit_job *job)
     wb__context *context = job->context;
     wb__edit_set *set = &job->set;
     wb__bundle *bundle = &set->bundle;
-    /* Another edit may have replaced the index since it was read, until it is locked. */
+    /* Another edit may have replaced the index between reading and locking, so check it again. */
     if (!(job->options->flags & WB_EDIT_DRY_RUN)) {
         wb_status status = wb__edit_lock(context, bundle->index_path, &set->lock);
         if (status == WB_OK)
@@ -274,8 +276,8 @@ wb_status wb__index_prepare(wb__edit_job *job)
 
 /* ---- recovery ---- */
 
-/* Replaces the index by the text `to`, if its text is `from`. If it has another text, another
- * program has changed it, and it stays. */
+/* Replaces the index by the text `to`, if its text is `from`. Any other text means that another
+ * program has changed the index, which then stays unchanged. */
 static wb_status restore(wb__context *context, const char *path, const wb__source *index,
                          wb__str from, wb__str to)
 {
@@ -299,7 +301,7 @@ static wb_status restore(wb__context *context, const char *path, const wb__sourc
     return status;
 }
 
-/* Restores the index at a path. Precondition: it is locked. */
+/* As `restore`, but opens the index at `path` first. Precondition: the index is locked. */
 static wb_status restore_locked(wb__context *context, const char *path, wb__str from, wb__str to)
 {
     bool is_folder;
@@ -322,7 +324,7 @@ static wb_status restore_at(wb__context *context, const char *path, wb__str from
     wb__edit_unlock(lock);
     if (status != WB_ERROR_NOT_FOUND)
         return status;
-    (void)wb__error_reset(context->error, context->error); /* the index was removed */
+    (void)wb__error_reset(context->error, context->error); /* no index to restore */
     return WB_OK;
 }
 
@@ -351,7 +353,8 @@ wb_status wb__index_publish(wb__edit_job *job)
     if (status == WB_OK)
         return WB_OK;
     /* The file has already changed. If only the sync of the directory failed, the index has changed,
-     * too, and the sync is repeated at the end of the edit. Otherwise try once more. */
+     * too, and the sync is repeated at the end of the edit. Otherwise, try once more to replace the
+     * index. */
     if (!wb__sink_is_published(set->sink))
         status = restore_locked(job->context, set->bundle.index_path, set->before,
                                 (wb__str){(const char *)set->after.bytes, set->after.n});

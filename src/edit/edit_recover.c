@@ -9,8 +9,8 @@
  * change it. An edit that writes a new file needs a journal only for the index: the file has either
  * the old or the new header.
  *
- * The index is replaced after the file, atomically. Recovery gives it the state of the file. While
- * the journal exists, recovery can be repeated any number of times.
+ * The index is replaced after the file, atomically. Recovery replaces it by the old or the new
+ * index, to match the file. While the journal exists, recovery can be repeated any number of times.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -91,7 +91,8 @@ static bool are_ours(const wb__journal *from, bool longer, const uint8_t *now, s
     return true;
 }
 
-/* Compares `now`, the first bytes of a file of `bytes` bytes. */
+/* Compares the file with the journal. The length of the file is `bytes`, and its first bytes are
+ * `now`. */
 static state compare(const wb__journal *from, uint64_t bytes, wb__str now)
 {
     const wb__str before = from->old_header, after = from->new_header;
@@ -129,7 +130,7 @@ static int look(wb__context *context, int fd, const wb__journal *from, state *fo
 
 /* ---- recovery ---- */
 
-/* Undoes an incomplete edit of the file itself, and sets *found to what was found. */
+/* Undoes an incomplete edit of the file itself. Sets *found to the previous state of the file. */
 static wb_status undo_file(wb__context *context, const char *path, const wb__journal *from,
                            state *found)
 {

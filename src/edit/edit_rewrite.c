@@ -39,7 +39,8 @@ static wb_status copy_tensors(wb__edit_job *job, const wb_sink *sink)
     return status;
 }
 
-/* Gives the new index its name, and removes the journal. Precondition: the new file has its name. */
+/* Renames the new index to its final name, and removes the journal. Precondition: the new file
+ * already has its final name. */
 static wb_status publish_index(wb__edit_job *job, const wb__edit_journal *journal)
 {
     wb__context *context = job->context;
@@ -55,8 +56,8 @@ static wb_status publish_index(wb__edit_job *job, const wb__edit_journal *journa
     return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_EDIT_SYNC_FOLDER);
 }
 
-/* Gives the new file and the new index their names. Without a journal, a crash between the two
- * leaves the old index, which `wb verify` reports. */
+/* Renames the new file and the new index to their final names. Without a journal, a crash between
+ * the two renames leaves the old index, which `wb verify` reports. */
 static wb_status publish_both(wb__edit_job *job, wb_sink *sink)
 {
     wb__context *context = job->context;
@@ -70,7 +71,7 @@ static wb_status publish_both(wb__edit_job *job, wb_sink *sink)
     if (status == WB_OK) {
         status = publish_index(job, &journal);
     } else if (wb__sink_is_published(sink)) {
-        /* Only the sync failed. The file has changed, so the index follows. */
+        /* Only the sync failed. The file is already replaced, so replace the index, too. */
         const wb_error error = *context->error;
         status = publish_index(job, &journal);
         *context->error = status == WB_OK ? error : *context->error;

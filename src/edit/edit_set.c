@@ -28,8 +28,8 @@ static bool has_file(const wb__bundle *bundle, wb__str name)
     return false;
 }
 
-/* Finds the index of a file whose name is not that of a shard. Clears the bundle if the index does
- * not list the file. */
+/* Looks for WHOLE_INDEX in the directory of a file whose name is not that of a shard. Clears the
+ * bundle if this index does not list the file. */
 static wb_status find_index(wb__edit_set *set, wb__str name)
 {
     wb__context *context = set->context;
@@ -48,7 +48,7 @@ static wb_status find_index(wb__edit_set *set, wb__str name)
     return is_missing ? WB_OK : status;
 }
 
-/* Finds the files that belong together with the file, and their index. */
+/* Finds all files of the model that contains the file, and their index. */
 static wb_status find_files(wb__edit_set *set, const char *path)
 {
     wb__context *context = set->context;
@@ -123,7 +123,7 @@ static wb_status check_names(const wb__edit_job *job, const wb__edit_set *set)
     return WB_OK;
 }
 
-/* Stores for each tensor of the file its number after the edit. */
+/* Sets job->set.numbers to the index of each tensor after the edit. */
 static wb_status number_tensors(wb__edit_job *job)
 {
     size_t n = job->model->catalog.table.count;

@@ -61,7 +61,7 @@ static bool take(wb__str *rest, uint64_t n, wb__str *part)
     return true;
 }
 
-/* Returns true if the name is that of a file in the directory of the journal. */
+/* Returns true if the name is empty, or a file name without a directory. */
 static bool is_plain(wb__str name)
 {
     return name.len < 256 && (name.len == 0 || (memchr(name.ptr, '/', name.len) == NULL &&

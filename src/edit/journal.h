@@ -51,11 +51,11 @@ static inline size_t wb__journal_inserted(const wb__journal *journal)
 /* Returns the size of the journal in bytes, or 0 if it would exceed WB__JOURNAL_MAX. */
 size_t wb__journal_size(const wb__journal *journal);
 
-/* Writes the journal to `bytes`, of wb__journal_size bytes. Strings whose ptr is NULL are left
- * unwritten, for the caller to fill in before wb__journal_seal. */
+/* Writes the journal to `bytes`, a buffer of wb__journal_size bytes. Strings whose ptr is NULL are
+ * left unwritten, for the caller to fill in before wb__journal_seal. */
 void wb__journal_put(const wb__journal *journal, uint8_t *bytes);
 
-/* Returns where wb__journal_put leaves space for the old header. */
+/* Returns the address of the old header in a journal that wb__journal_put has written. */
 uint8_t *wb__journal_old_header(uint8_t *bytes);
 
 /* Adds the checksum. */

@@ -16,8 +16,8 @@
 
 #define KEY_BYTES 16
 
-/* Sets *path to the path of the file, which the caller frees, of strlen + 1 bytes. A relative
- * XDG_STATE_HOME is ignored, as its specification demands. Returns 0 or errno. */
+/* Sets *path to the path of the file. The caller frees it (strlen + 1 bytes). A relative
+ * XDG_STATE_HOME is ignored, as the XDG specification requires. Returns 0 or errno. */
 static int find_path(const wb_allocator *allocator, char **path)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -41,7 +41,8 @@ static void make_folders(char *path)
     }
 }
 
-/* Checks that only the user can access the file. Sets *is_complete. Returns 0 or errno. */
+/* Checks that only the user can access the file. Sets *is_complete to whether the file contains a
+ * full secret. Returns 0 or errno. */
 static int look_at(int fd, bool *is_complete)
 {
     struct stat st;
@@ -51,8 +52,8 @@ static int look_at(int fd, bool *is_complete)
     return S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? 0 : EPERM;
 }
 
-/* Writes a new secret into the file, if it is still incomplete after it is locked. It was left by a
- * crash, or another process is writing it. Returns 0 or errno. */
+/* Locks the file and writes a new secret, unless another process has completed the file meanwhile.
+ * Also repairs a file that a crash left incomplete. Returns 0 or errno. */
 static int complete(int fd)
 {
     uint8_t bytes[KEY_BYTES];
@@ -71,7 +72,7 @@ static int complete(int fd)
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
-/* Reads the secret. Sets *is_new if the file was empty. Returns 0 or errno. */
+/* Reads the secret. Sets *is_new if the file contained no full secret. Returns 0 or errno. */
 static int read_key(int fd, bool create, wb__hash_key *key, bool *is_new)
 {
     uint8_t bytes[KEY_BYTES];

@@ -32,7 +32,7 @@ static void close_file(wb__load_file *file)
     file->is_open = false;
 }
 
-/* Finishes a file after all its pieces. The lock is held. */
+/* Finishes a file after all its pieces are finished. The lock is held. */
 static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 {
     wb__load_file *file = &load->files[number];
@@ -137,8 +137,8 @@ static void finish_handing_over(wb__lane *lane, wb__load_piece *piece)
     finish_piece(lane, piece, wb__load_hand_over(lane, piece));
 }
 
-/* Processes n pieces of the worker. Work on a piece that fails ends at once; the others
- * continue. */
+/* Processes n pieces of the worker together. If a piece fails, the work on the other pieces
+ * continues. */
 static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;

@@ -121,7 +121,7 @@ typedef struct wb__lane {
     wb__ring *ring; /* NULL: not created yet, or not available */
     bool ring_tried;
     bool is_reader; /* the ring may be reading pieces of `queue` */
-    size_t behind;  /* number of consecutive pieces for which the ring caused no wait */
+    size_t behind;  /* number of consecutive pieces that the ring had read in time */
     void *memory;
     size_t memory_bytes;
     const wb__load_piece *at;  /* the piece being processed */
@@ -143,8 +143,8 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
  * file may outlive the worker. The caller holds the lock. */
 wb_status wb__load_open_file(wb__load *load, size_t number);
 
-/* Records the error of the piece at offset `begin` of file `number`. Of several errors, the one of
- * the earliest piece is reported. The caller holds the lock. */
+/* Records the error of the piece at offset `begin` of file `number`. If several pieces fail, the
+ * error of the earliest piece is reported. The caller holds the lock. */
 void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin);
 
 /* ---- load_slots.c ---- */
@@ -157,7 +157,7 @@ wb_status wb__slots_open(wb__load *load, size_t count);
 void wb__slots_close(wb__load *load);
 
 /* Returns the next piece for a worker. Returns NULL if no pieces are left. If `waits` is false,
- * also returns NULL if no piece can be taken at once. */
+ * also returns NULL if no piece can be taken without waiting. */
 wb__load_piece *wb__slots_take(wb__lane *lane, bool waits);
 
 /* Passes a digested piece to an idle worker, which hands it over to the caller. Returns false if

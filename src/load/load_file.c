@@ -4,9 +4,9 @@
 #include "load/load.h"
 
 /*
- * Of several errors, reports the one of the earliest piece. Pieces are taken in order, and after an
- * error all earlier pieces are still processed, so the reported offset does not depend on the
- * timing of workers. The lock is held.
+ * If several pieces fail, reports the error of the earliest piece. Pieces are taken in order, and
+ * after an error all earlier pieces are still processed, so the reported offset does not depend on
+ * the timing of workers. The lock is held.
  */
 void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
 {

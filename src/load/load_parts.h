@@ -12,7 +12,8 @@ typedef struct wb__load_part {
     bool apart;                     /* wb__load_is_apart */
 } wb__load_part;
 
-/* Returns true if the tensor is plain and its elements are converted to wb_load_options.dtype. */
+/* Returns true if tensors of type `from` are converted to wb_load_options.dtype. Only float types
+ * of whole bytes are converted. */
 bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
 
 /* Returns true if the tensor is read separately (read/raw_bytes.h), because its bytes differ from

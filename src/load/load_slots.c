@@ -208,8 +208,8 @@ bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 
 /* Makes the kernel allocate the pages of the slot buffers. Otherwise the kernel clears each page at
  * its first access, which takes as long as a read from a fast disk. An idle worker calls this while
- * another worker reads ahead; the contents of the pages do not change. The lock is held, and
- * released in between. */
+ * another worker reads ahead; the contents of the pages do not change. The caller holds the lock,
+ * which is released during the allocation. */
 static void populate(wb__load *load)
 {
     load->is_populated = true;
@@ -373,7 +373,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 void wb__slots_give_back(wb__load *load, wb__load_piece *piece)
 {
     piece->is_taken = false;
-    /* Workers sleep for lack of a slot only if workers that read ahead use all slots. */
+    /* If enough workers read ahead already, sleeping workers do not need the slot. */
     if (load->sleepers != 0 && load->readers < load->wanted)
         (void)pthread_cond_broadcast(&load->more);
 }

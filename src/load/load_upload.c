@@ -2,8 +2,8 @@
  * Uploads pieces to a device. A worker processes the next piece while the device still copies the
  * slot of the previous one, and then frees that slot. Each worker therefore has two slots.
  * Converted data is uploaded from smaller buffers, used in turn. Mapped bytes are uploaded from the
- * mapping. If the device provides memory for copies (wb_device.stage), they are first copied to the
- * slot's buffer.
+ * mapping. If the device provides memory for copies (wb_device.stage), mapped bytes are first
+ * copied to the slot's buffer.
  */
 #include "load/load_stages.h"
 

@@ -32,7 +32,7 @@ typedef struct wb__storing {
     bool columns;  /* column-major: the first index varies fastest */
     bool deflated; /* DEFLATE-compressed; wb__record.begin is the start of the compressed stream */
     bool has_crc;
-    uint32_t crc; /* CRC-32 of the `before` bytes and the tensor's data */
+    uint32_t crc; /* CRC-32 of the uncompressed archive member */
     /* CRC-32 of the bytes that precede the tensor's data in the archive member */
     uint32_t crc_before;
     /* deflated: number of uncompressed bytes that precede the tensor's data in the stream */
@@ -72,7 +72,7 @@ struct wb__catalog {
     wb__list metas;       /* list of wb__meta */
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
-    /* Index of the file before which the `seen` marks of all entries were last reset. */
+    /* Index of a file: the `seen` marks of all entries were last reset before that file. */
     size_t metas_forgot;
     /* Receives each metadata string before it is stored; may be NULL. If it returns true, the
      * catalog does not store the string. */

@@ -119,13 +119,14 @@ static uint32_t find(wb__companions *c, wb__str module, wb__str ending, size_t f
 /* An ending that tensors of the table may have. */
 typedef struct ending {
     wb__str text;
-    /* Its last 8 bytes, and the mask of those that belong to it. An ending has no NUL, so a shorter
-     * name, whose last bytes begin with zeros, has another value. */
+    /* `last`: result of last_bytes. `mask`: selects the bytes of `last` that belong to the ending.
+     * A name shorter than the ending does not match: last_bytes pads it with zeros, and an ending
+     * has no NUL. */
     uint64_t last, mask;
     unsigned naming;
     wb__part part;
     bool is_required;
-    int64_t distance; /* from a companion to its values, the last time */
+    int64_t distance; /* from a companion to its values, in the previous group */
     uint8_t next;     /* index + 1 of another ending with the same last byte; 0: none */
 } ending;
 

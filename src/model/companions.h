@@ -7,8 +7,8 @@
  * costs as much as to parse an entry of a header. Therefore the search goes through the required
  * companions and looks for their values, which usually exist.
  *
- * A search for a name first guesses that the part is as far from its values as it was the last
- * time: writers sort tensors by name, or by dtype and then by name.
+ * A search for a name first guesses that the part is as far from its values as in the previous
+ * group: writers sort tensors by name, or by dtype and then by name.
  */
 #ifndef WB_MODEL_COMPANIONS_H
 #define WB_MODEL_COMPANIONS_H
@@ -28,8 +28,9 @@ typedef struct wb__group {
 typedef struct wb__companions {
     const wb_allocator *allocator;
     const wb__table *table;
-    /* For each naming convention: the parts that are not required but exist for some tensor, the
-     * distance from values to each part the last time, and whether a group was reported. */
+    /* For each naming convention: `exists` is a bit set of the optional parts that some tensor has,
+     * `distance` is the distance from the values to each part in the previous group, and `reported`
+     * is true if a group was reported. */
     unsigned exists[WB__NAMINGS];
     int64_t distance[WB__NAMINGS][WB__PARTS];
     bool reported[WB__NAMINGS];
@@ -46,7 +47,7 @@ void wb__companions_start(wb__companions *companions, const wb__table *table,
                           const wb_allocator *allocator);
 
 /*
- * Calls `take` for all groups, in the order of their required companions; it returns false if
+ * Calls `take` for all groups, in the order of their required companions. `take` returns false if
  * memory runs out. Returns WB__SEARCH_AGAIN, at most once, if parts of reported groups were missed:
  * then the caller must discard the groups and repeat the call.
  */

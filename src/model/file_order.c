@@ -27,7 +27,8 @@ static void sort_pass(const wb__sort_entry *from, wb__sort_entry *to, size_t n, 
         to[starts[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Sorts *places by begin or end. *spare is a buffer of the same size; the two may be swapped. */
+/* Sorts *places by the offset that key_of returns. *spare is a buffer of the same size; the two may
+ * be swapped. */
 static void sort_by(const wb__table *table,
                     uint64_t (*key_of)(const wb__table *table, size_t tensor),
                     wb__sort_entry **places, wb__sort_entry **spare, size_t n)

@@ -98,9 +98,9 @@ typedef struct wb__packing_hints {
 } wb__packing_hints;
 
 /*
- * The tensor numbers that the public functions use. Numbers below `count` are joined tensors, and
- * stored tensors that belong to none. If any tensor was joined, number count + n is stored tensor n
- * by itself.
+ * The tensor numbers that the public functions use. A number below `count` is a joined tensor, or a
+ * stored tensor that is not part of a joined tensor. If any tensor was joined, number count + n is
+ * stored tensor n itself.
  */
 typedef struct wb__tensors {
     const wb_allocator *allocator;
@@ -134,7 +134,7 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
 /* Returns true if a table may contain packed values that need hints; most tables do not. */
 bool wb__packed_needs_hints(const wb__table *table);
 
-/* Returns the number of valid tensor numbers. Parts have their own numbers only after a join. */
+/* Returns the number of valid tensor numbers. Parts have numbers only if a tensor was joined. */
 static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)
 {
     return tensors->stored == NULL ? tensors->count

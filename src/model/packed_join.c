@@ -105,8 +105,9 @@ bool wb__packed_needs_hints(const wb__table *table)
 static const wb__packing_hint no_hint = {.scheme = WB__SCHEME_PLAIN};
 
 /*
- * Replaces the block by one with space for `groups` groups. The arrays that are not written yet
- * come first, so that all written memory is contiguous and touches the fewest huge pages.
+ * Replaces the block by one with space for `groups` groups. The block begins with space for the
+ * other three arrays, which are written later: all written memory is then contiguous and touches
+ * the fewest huge pages.
  */
 static bool make_block(wb__tensors *tensors, size_t groups)
 {
@@ -129,8 +130,8 @@ static bool make_block(wb__tensors *tensors, size_t groups)
     return true;
 }
 
-/* Makes space for more groups. A group has at least two tensors, and few tables have tensors that
- * belong to several. */
+/* Makes space for more groups. Starts with one group per two tensors: a group has at least two
+ * tensors, and a tensor rarely belongs to several groups. */
 static bool make_room(wb__tensors *tensors)
 {
     size_t n = tensors->packed_capacity;
@@ -189,7 +190,7 @@ static wb_status sort_groups(joiner *join)
     wb__tensors *tensors = join->tensors;
     const wb_allocator *a = tensors->allocator;
     size_t n = join->table->count, count = 0;
-    uint32_t *slots = wb__alloc_zeroed(a, n * sizeof *slots); /* index + 1, by values */
+    uint32_t *slots = wb__alloc_zeroed(a, n * sizeof *slots); /* group index + 1, by values */
     size_t groups = tensors->packed_count;
     wb__packed *found = wb__alloc(a, groups * sizeof *found);
     if (slots != NULL && found != NULL) {

@@ -30,7 +30,7 @@ typedef struct problem {
     const wb__packing_hint *hint;
     const wb__packing_hints *hints;
     wb__packing *packing; /* the solution */
-    uint64_t *shape;      /* … and its shape */
+    uint64_t *shape;      /* the shape of the solution */
     const char **doubt;
 } problem;
 
@@ -134,7 +134,8 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
                   hint->scheme == WB__SCHEME_INT8;
     if (hint->scheme == WB__SCHEME_INT4 && hint->bits == 0 && hint->named) {
-        /* Ollama blob without details: int4 in groups of 32 or 64, int8 in groups of 64 */
+        /* an Ollama blob that does not state its packing: int4 in groups of 32 or 64, or int8 in
+         * groups of 64 */
         if (bits_per_scale != 128 && bits_per_scale != 256 && bits_per_scale != 512)
             return false;
         *choice = (affine_choice){bits_per_scale == 512 ? 8 : 4, bits_per_scale == 128 ? 32 : 64};

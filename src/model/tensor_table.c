@@ -173,7 +173,7 @@ static bool same_name(const wb__table *table, size_t i, wb__str name)
     return wb__str_equal(wb__table_name(table, i), name);
 }
 
-#define DROPPED UINT32_MAX /* kind value of a record that a later one of the same name replaces */
+#define DROPPED UINT32_MAX /* wb__record.kind of a record that a later record replaces */
 
 /* Removes dropped records from index `from` on, and their names. */
 static void compact(wb__table *table, size_t from)

@@ -16,7 +16,7 @@
 
 typedef struct keys {
     uint64_t *list, *spare; /* buffers of `count` keys */
-    uint32_t *counts;       /* for each pass, DIGITS_MAX numbers of keys with a digit */
+    uint32_t *counts;       /* for each pass: DIGITS_MAX counts of keys, one per digit value */
     size_t count;
     unsigned zeros;       /* number of low bits that are 0 in all offsets */
     unsigned offset_bits; /* number of bits of the largest offset, without `zeros` */
@@ -105,7 +105,7 @@ bool wb__tiling_check(const wb__table *table, const wb__catalog_file *file,
     measure(&k, table, file);
     if (k.offset_bits + k.kind_bits > 64)
         return false;
-    /* A table is limited so that this fits. */
+    /* Cannot overflow, because a table has at most WB__RECORDS_MAX records. */
     size_t bytes = 2 * k.count * sizeof *k.list + k.passes * DIGITS_MAX * sizeof *k.counts;
     uint64_t *memory = wb__alloc(allocator, bytes);
     if (memory == NULL)

@@ -11,7 +11,7 @@ static int by_name(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Returns true for all experts of a stack but the first, which stands for the whole stack. */
+/* Returns true for each expert of a stack except the first. The first represents the stack. */
 static bool is_later_expert(const wb__name_entry *entry, uint64_t number)
 {
     return entry != NULL && entry->view != WB__NO_ENTRY && entry->first != number;

@@ -2,10 +2,11 @@
  * read/comparable.h: tensor values as float32 in Hugging Face row order, independent of how they
  * are stored.
  *
- * A comparable is a tensor as it is hashed and compared: under its canonical name if it has one,
- * with experts that are stored one by one as one stacked tensor. A reader returns the values of a
- * comparable from any position, in bounded memory: decoded, converted, and with rows in Hugging
- * Face order (arch/row_order.h). A complex number is two floats, real part first.
+ * A comparable is a tensor in the form in which it is hashed and compared: it has its canonical
+ * name, if there is one, and experts that are stored one by one form one stacked tensor. A reader
+ * returns the values of a comparable from any position, in bounded memory: decoded, converted, and
+ * with rows in Hugging Face order (arch/row_order.h). A complex number is two floats, real part
+ * first.
  *
  * Hashing and comparing use this reader, so that they agree on the values.
  */

@@ -27,7 +27,8 @@ static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, voi
     return status;
 }
 
-/* A tensor of ggml blocks has one part, or two if it has a per-tensor scale. */
+/* Opens the parts of the tensor. A tensor of ggml blocks has one part, or two if it has a
+ * per-tensor scale. */
 static void open_parts(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++) {
@@ -150,7 +151,7 @@ _Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
                    (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
                "both modules number the kinds of global scale alike");
 
-/* Reads the global scales to the start of `memory`, and then lets `memory` point behind them. */
+/* Reads the global scales to the start of `memory`, and advances `memory` past them. */
 static wb_status plan_globals(wb__decoder *decoder)
 {
     uint32_t global = decoder->packed->parts[WB__PART_GLOBAL_SCALE];
@@ -276,8 +277,8 @@ static wb_status read_parts(void *ctx, uint8_t *dst)
     return status;
 }
 
-/* Returns true if reading a part may use the decode cache. The parts are then not loaded into the
- * cache, because it is locked while it loads a tensor. */
+/* Returns true if reading a part may use the decode cache. Then the parts must not be loaded into
+ * the cache, because the cache is locked while it loads a tensor. */
 static bool has_storing(const wb__decoder *decoder)
 {
     bool has = false;
@@ -287,7 +288,7 @@ static bool has_storing(const wb__decoder *decoder)
 }
 
 /* Reads all parts of a tensor, one after the other, into one block. The block is in the decode
- * cache, unless has_storing. */
+ * cache, unless has_storing returns true. */
 static wb_status read_whole(wb__decoder *decoder)
 {
     size_t bytes;

@@ -21,7 +21,7 @@ static wb_status fail_slice(wb__context *context, const char *what)
                     WB__MSG_READ_SLICE, what);
 }
 
-/* Returns true if an axis is inside its dimension. */
+/* Returns true if all indices that an axis selects are inside the dimension. */
 static bool axis_fits(const wb_axis *axis, uint64_t dimension)
 {
     uint64_t step = axis->step < 0 ? 0 - (uint64_t)axis->step : (uint64_t)axis->step;

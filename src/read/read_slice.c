@@ -56,8 +56,8 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
     return stride;
 }
 
-/* Finds the longest runs: all complete last dimensions, and one contiguous range in the dimension
- * before them. */
+/* Finds the longest runs. A run covers all last dimensions that are selected completely, and one
+ * contiguous range in the dimension before them. */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;

@@ -181,7 +181,7 @@ static double yarn_factor(const rope *r)
     return real_or(r, WB_CONFIG_ROPE_SCALING_FACTOR, r->config->rope_scaling_factor, extended);
 }
 
-/* YaRN keeps high frequencies, divides low ones by the factor, and interpolates between. */
+/* YaRN keeps high frequencies, divides low ones by the factor, and interpolates between them. */
 static wb_status scale_yarn(const rope *r)
 {
     const wb_config *c = r->config;

@@ -233,7 +233,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 /*
  * Returns true if a run of elements begins or ends inside a unit (dtype/dtype_block.h): a byte that
  * several elements share, or a block. read_slice.c defines the runs. The number of elements in a
- * unit is a power of two, so offsets and lengths may wrap around.
+ * unit is a power of two, so the remainders are correct even if offsets and lengths wrap around.
  */
 static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {

@@ -55,8 +55,8 @@ static wb_status copy_bytes(wb__context *context, const wb__copy *copy, size_t s
     return wb__put_end(context, copy->writer, &place, bytes, status);
 }
 
-/* Fails unless the declared tensor has the type and the size of the source tensor. For a part,
- * the source tensor must fit into the declared tensor at the offset. */
+/* Fails unless the declared tensor has the type and the size of the source tensor. If the source
+ * tensor is a part of the declared tensor, it must fit into the declared tensor at the offset. */
 static wb_status check(wb__context *context, const wb__copy *copy, const wb__kind *kind)
 {
     if (copy->index >= copy->writer->tensors.count)

@@ -5,8 +5,8 @@
  * A single file is written as .NAME.wb-partial and renamed to NAME when it is complete. No recovery
  * is needed.
  *
- * The files of a set are written as .NAME.wb-partial. Commit first creates the final names as hard
- * links, that of the anchor last, then removes the partial names. The anchor is the index file of
+ * The files of a set are written as .NAME.wb-partial. Commit creates the final names as hard links,
+ * the name of the anchor last. Then it removes the partial names. The anchor is the index file of
  * shards or the first part of a split. Recovery: if the final name of the anchor does not exist,
  * the final names are removed; if it exists, the partial names are removed.
  *

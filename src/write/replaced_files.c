@@ -84,8 +84,8 @@ static bool is_of_old_model(const wb__bundle *old, wb__str name)
     return is_base(name, old->index_path) || (old->count != 0 && is_sidecar(name));
 }
 
-/* Finds the files with tensors. If they do not form one model, only those are known that an index
- * or the name of a shard lists. Fails if the directory cannot be read. */
+/* Finds the files with tensors. If they do not form one model, finds only files that an index or a
+ * shard name identifies. Fails if the directory cannot be read. */
 static wb_status find_old_model(wb__context *context, const char *folder, wb__bundle *old)
 {
     wb_error ignored;

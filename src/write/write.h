@@ -107,7 +107,7 @@ typedef struct wb__output {
 typedef struct wb__sidecar {
     wb__str name;
     const char *path;   /* path of the file to copy; NULL: the contents are `bytes` */
-    const char *folder; /* that of wb__source_open_in */
+    const char *folder; /* argument `folder` of wb__source_open_in */
     const uint8_t *bytes;
     size_t n;
     wb_sink *sink; /* the finished temporary file; NULL: not written yet */
@@ -228,8 +228,8 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 /* ---- write_outside.c ---- */
 
 /*
- * Fails if the output would be written into the directory of the source: a directory, or a file of
- * the same format, which would become part of the model. Other files may be written there: a GGUF
+ * Fails if the output would be written into the directory of the source and become part of the
+ * source model: an output directory, or a file of the same format. Other files are allowed: a GGUF
  * file next to the safetensors files that it is made from does not change the model.
  */
 wb_status wb__writer_check_outside(wb__context *context, const wb_writer *writer);
@@ -312,13 +312,13 @@ wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const c
  * lock. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* Makes an output durable, all of whose tensor bytes are written. The caller holds the writer's
- * lock. */
+/* Makes an output durable. Precondition: all its tensor bytes are written, and no other thread uses
+ * the output. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* ---- replaced_files.c ---- */
 
-/* Fails because of the target path: WB_ERROR_ARGUMENT. */
+/* Fails with WB_ERROR_ARGUMENT and a message about the target path. */
 wb_status wb__fail_target(wb__context *context, const char *path, wb__finding_id id,
                           const char *what);
 
@@ -333,7 +333,8 @@ wb_status wb__replaced_follow(wb__context *context, wb_writer *writer);
  * are replaced. */
 wb_status wb__replaced_check(wb__context *context, wb_writer *writer);
 
-/* Gives folder_at the name of the existing directory and removes the replaced files. */
+/* Replaces the existing directory by folder_at. Removes the replaced files, and keeps all
+ * others. */
 wb_status wb__replaced_publish(wb__context *context, wb_writer *writer);
 
 /* Removes entries of folder_at that are not part of the model. An earlier run with other shard

@@ -49,8 +49,7 @@ static void withdraw(wb_writer *writer, wb_sink *index)
         wb__sink_leave(index);
 }
 
-/* Makes the temporary names durable. Precedes the hard links that give the files their final
- * names. */
+/* Makes the temporary names durable. Called before hard links give the files their final names. */
 static wb_status sync_names(wb__context *context, const wb_writer *writer)
 {
     const char *path = writer->outputs[0].path;

@@ -8,8 +8,8 @@
 #include "write/write.h"
 #include "write/write_messages.h"
 
-/* Returns true if the path is that of a directory or of something in it. Both paths are absolute
- * and without links. */
+/* Returns true if `path` is the directory `folder` or is inside it. Both paths are absolute and
+ * contain no symbolic links. */
 static bool is_in(const char *path, const char *folder)
 {
     size_t n = strlen(folder);

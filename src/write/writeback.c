@@ -4,8 +4,8 @@
  * Large pieces of a large file on a local disk are written with direct I/O through io_uring. This
  * avoids the copy to the page cache, which takes as much processor time as many encoders and is no
  * faster, because the disk limits the speed in both cases. A piece can begin and end with a partial
- * block, which it shares with its neighbours. Partial blocks are written through the page cache,
- * and without io_uring all bytes are.
+ * block, which it shares with its neighbours. Partial blocks are written through the page cache.
+ * Without io_uring, all bytes are.
  */
 #include "core/call_options.h"
 #include "io/ring.h"

@@ -61,14 +61,15 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__side
     return WB_OK;
 }
 
-/* Adds the file `path` of the directory `folder`, whose status is `st`. */
+/* Adds the file extra->path. `os_error` and *st are the result of wb__beneath_stat for this
+ * file. */
 static wb_status add_found(wb__context *context, wb_writer *writer, const wb__sidecar *extra,
                            int os_error, const struct stat *st)
 {
     if (os_error == EXDEV)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_LINK_OUTSIDE, WB_NO_OFFSET,
                         WB__STR(""), WB__MSG_WRITE_LINK_OUTSIDE);
-    /* A dangling link counts as a missing file. */
+    /* A cycle of links, or a file that is not regular, counts as a missing file. */
     if (os_error == ELOOP || (os_error == 0 && !S_ISREG(st->st_mode)))
         os_error = ENOENT;
     return os_error != 0 ? wb__fail_os(context, os_error, WB__MSG_WRITE_SIDECAR_STAT)

@@ -14,7 +14,7 @@ static const uint8_t move_down[32] = {
 TARGET static __m128i load_short(const char *name, size_t n)
 {
     const uint8_t *p = (const uint8_t *)name;
-    /* The first and last 8 bytes overlap by 16 - n bytes, which the shift removes from the last.
+    /* The first and last 8 bytes overlap by 16 - n bytes, which the shift removes from the last 8.
      * The shift has two steps because shifting by 64 is undefined. */
     if (n >= 8)
         return _mm_set_epi64x((long long)(wb__load_le64(p + n - 8) >> 8 >> 8 * (15 - n)),
