@@ -18,7 +18,7 @@ typedef struct synonym {
     const char *meant;
 } synonym;
 
-/* Names of commands in other programs, and what does the same here. */
+/* Names of commands in other programs, and the equivalent commands of wb. */
 static const synonym command_synonyms[] = {
     {"quantize", "convert IN OUT --quant TYPE"},
     {"quantise", "convert IN OUT --quant TYPE"},
@@ -67,7 +67,7 @@ static command_id command_named(const char *name)
     return (command_id)id;
 }
 
-/* Returns the option that the user meant, of those that the command has. */
+/* Returns the option of this command that the user probably meant. */
 static const char *meant_option(const char *typed, size_t len, command_id command)
 {
     suggestion s = suggest(typed, len);
@@ -139,7 +139,7 @@ static bool is_key(const scan *s)
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
             return true;
     }
-    return s->args->count > 1; /* operands: the command name, then the path */
+    return s->args->count > 1; /* operand 0 is the command name, operand 1 the path */
 }
 
 /* Appends the value of an option that may be given several times. */
@@ -218,8 +218,8 @@ static int take_letters(scan *s, const char *typed)
     return 0;
 }
 
-/* Parses all words. args->operands is argv itself. An operand overwrites only a word that was read
- * before, because args->count < s->next.
+/* Parses all words. Operands are moved to the front of argv (args->operands == argv). This
+ * overwrites no unread word, because args->count < s->next.
  */
 static int take_all(scan *s)
 {

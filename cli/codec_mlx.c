@@ -166,8 +166,8 @@ typedef struct stored {
     uint8_t *bytes;   /* buffer for one batch of rows */
 } stored;
 
-/* Finds a stored tensor by name. If the library combines it with its scales to a quantized tensor,
- * returns the packed values, which are the first part.
+/* Finds a stored tensor by name. If the library combines the tensor and its scales into one
+ * quantized tensor, returns its first part, the packed values.
  */
 static stored find(const wb_model *model, const char *name)
 {

@@ -397,7 +397,8 @@ static int discard(const arguments *args)
     convert_job job = {.args = args, .out = args->operands[args->count - 1]};
     job.to = convert_format(args, job.out);
     if (job.to == NULL)
-        job.to = "safetensors"; /* the partial result of every folder has the same name */
+        job.to = "safetensors"; /* a partial result in a directory has the same name for every
+                                 * format */
     return partial_discard(&job);
 }
 

@@ -2,8 +2,8 @@
  *
  * convert.c parses the command line and selects the method. reshard.c copies tensors unchanged to
  * the same format. recast.c converts to another format or other types through the library, and
- * recast_tell.c prints the results of such a conversion, and convert_replace.c those files that it
- * replaces.
+ * recast_tell.c prints the results of such a conversion. convert_replace.c lists the existing files
+ * that the output replaces.
  */
 #ifndef WB_CLI_CONVERT_H
 #define WB_CLI_CONVERT_H
@@ -21,7 +21,8 @@ typedef struct convert_job {
     bool out_is_folder;
     bool out_is_stdout;
     bool out_is_stream;        /* the output is standard output, a pipe or a device */
-    bool replaces;             /* --force, or the answer to the question of --interactive */
+    bool replaces;             /* existing files may be replaced: --force, or the user agreed
+                                * (--interactive) */
     bool *agreed;              /* set when the user agrees to replace the output */
     wb_writer_options options; /* writer options from the command line */
 } convert_job;
@@ -45,13 +46,13 @@ void recast_tell_json(const convert_job *job, const wb_conversion *conversion);
 int convert_add_beside(const convert_job *job, wb_writer *writer);
 
 /* Write the paths of existing files that the output replaces: as lines of the dry run, or as the
- * JSON member "replaces". Each path is the result of a call of `next` with the numbers from 0.
+ * JSON member "replaces". `next` returns the path for each index from 0, and NULL after the last.
  */
 typedef const char *next_path(const void *of, uint64_t index);
 void print_replaced(next_path *next, const void *of);
 void json_replaced(wb_json *json, next_path *next, const void *of);
 
-/* Returns true if the error is an existing output and the user, asked on the terminal, agrees to
+/* Returns true if the error is that the output exists, and the user agrees on the terminal to
  * replace it (--interactive).
  */
 bool replace_agreed(const convert_job *job, const wb_error *error);

@@ -20,7 +20,7 @@ typedef struct edit_value {
 
 /* A model and the edits that precede the current edit. Both determine the type of a key. */
 typedef struct edit_state {
-    const wb_model *model; /* the model before all edits; NULL: no model in GGUF */
+    const wb_model *model; /* NULL: the file is not GGUF */
     const wb_edit *edits;
     size_t count;
 } edit_state;
@@ -68,8 +68,9 @@ void edit_print_changes(const char *path, const text *changes);
 /* Prints the result of an edit as a JSON object (--json). */
 void edit_answer_json(const char *path, const wb_edited *edited);
 
-/* Warns if the file has other hard links, which an edit keeps from following the file, or changes,
- * too. */
+/* Warns if the file has other hard links. An edit in place also changes what they contain; if a new
+ * file replaces the old one, they keep the old contents.
+ */
 void edit_warn_links(const char *path, const wb_edited *edited);
 
 /* Applies the edits of the command line to config.json in a directory. Returns the exit code. */

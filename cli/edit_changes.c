@@ -9,7 +9,7 @@
 
 #define STRING_BYTES 60 /* longer new strings are truncated */
 
-/* Adds a new value in the form of text_add_meta. */
+/* Adds a new value in the format of text_add_meta. */
 static void add_value(text *t, const wb_value *value)
 {
     size_t shown = value->text_len;

@@ -83,7 +83,7 @@ static int compare_key(void *ctx, const wb_json_item *item)
 }
 
 /* Returns true if the key equals the name. Escape sequences are decoded before the comparison,
- * because a character can have several of them.
+ * because JSON can write the same character in several ways.
  */
 static bool has_name(const char *json, const member *at, const char *name, size_t len)
 {

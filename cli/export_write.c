@@ -30,9 +30,9 @@ typedef struct writer {
     text lines;
 } writer;
 
-/* Rounds values to the requested dtype for text output if the dtype is neither the stored dtype nor
- * formatted directly (--dtype f16 of an F32 tensor, for example). The library converts only tensors
- * of a model, so the rounded chunk is opened as a safetensors model in memory.
+/* Text output only: converts a chunk of n elements of the output dtype to F32, if values_add cannot
+ * format that dtype (--dtype f16 of an F32 tensor, for example). The library converts only tensors
+ * of a model, so the chunk is opened as a safetensors model in memory.
  */
 static wb_status widen(writer *w, size_t n, size_t bytes)
 {

@@ -253,7 +253,7 @@ static wb_device device_of_nothing(get_plan *plan)
 
 /* ---- command ---- */
 
-/* Reports the tensor that the first unknown name means. */
+/* For the first name that is not in the model, suggests the tensor that the user probably meant. */
 static void tell_meant(const get_plan *plan)
 {
     uint64_t index;

@@ -105,7 +105,8 @@ static uint64_t resident_bytes(void)
 /* One line of the table: a name, and a time, a size or a rate. Columns that are 0 are empty. */
 typedef struct line {
     const char *name;
-    uint64_t ns, bytes; /* time, and bytes transferred in this time; without a time, a size */
+    uint64_t ns, bytes; /* ns: a duration; bytes: data transferred in this time, or a size if ns
+                         * is 0 */
     double rate;        /* in bytes per second */
     bool is_always_shown;
 } line;
@@ -307,7 +308,9 @@ static void make_images(loading *l)
     }
 }
 
-/* Creates the device buffers. Data for a device is only copied, so no callback computes its sum. */
+/* Creates the device buffers. The data is copied to them without a `consume` callback, so no sum is
+ * computed.
+ */
 static wb_status make_uploads(loading *l, wb_error *error)
 {
     bool converts = (l->options.flags & WB_LOAD_CONVERT) != 0;

@@ -23,10 +23,10 @@ static bool get(const wb_model *model, const char *key, piece *value)
 
 /* ---- quoting ----
  *
- * A value ends at the first end of a line where it is not inside quotation marks. A value in """
- * therefore ends at the first line that ends with """, and a Modelfile has no escape sequence for
- * these. The texts come from strangers: without care, a text could end its value and add commands
- * such as FROM. Ollama ignores characters that are not printable, also between quotation marks.
+ * In a Modelfile, a value ends at the first end of a line outside quotation marks. A value in """
+ * therefore ends at the first line that ends with """, for which there is no escape sequence. The
+ * values come from untrusted files: without the right quotes, a value could end early and add
+ * commands such as FROM. Ollama ignores characters that are not printable, also inside quotes.
  */
 
 static bool is_line_end(char c)
@@ -122,7 +122,9 @@ static void add_line(text *t, const char *command, piece value)
     text_adds(t, "\n");
 }
 
-/* Adds a line with `command` for each layer of a kind. Their metadata keys are `key`, `key`.2, … */
+/* Adds a line `command` VALUE for each layer of a kind. The layers are the metadata entries `key`,
+ * `key`.2, `key`.3, …
+ */
 static void add_all(text *t, const wb_model *model, const char *key, const char *command)
 {
     char numbered[64];
@@ -302,7 +304,9 @@ static bool is_role(const text *role)
     return false;
 }
 
-/* Ollama refuses a Modelfile with other roles, and a role cannot be quoted. */
+/* Adds a MESSAGE line. Skips other roles with a warning: Ollama refuses them, and a role cannot be
+ * quoted.
+ */
 static void add_message(reading *r)
 {
     if (!is_role(&r->role)) {

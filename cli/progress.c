@@ -116,7 +116,9 @@ static void show_line(const char *what, uint64_t done, uint64_t total)
     add_name(&line, what);
     line_is_shown = true;
     write_error("\r", 1);
-    /* A line that reaches the last column would be broken. All but the name is ASCII. */
+    /* Truncate a line that would reach the last column, because the terminal would wrap it. Bytes
+     * equal columns: only the name at the end can have non-ASCII characters.
+     */
     write_error(line.ptr, width != 0 && line.len >= width ? width - 1 : line.len);
     write_error("\033[K", 3);
     text_free(&line);
@@ -169,7 +171,7 @@ void progress_show(const char *what, uint64_t done, uint64_t total)
     bool is_first = now.started_ms == 0;
     if (is_first) {
         now.started_ms = ms == 0 ? 1 : ms;
-        now.done = done; /* an earlier run may have done some */
+        now.done = done; /* a resumed conversion starts with the bytes of the earlier run */
     }
     bool is_last = in_json && done >= total && now.done < total;
     uint64_t every = in_json ? JSON_EVERY_MS : EVERY_MS;

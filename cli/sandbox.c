@@ -57,8 +57,10 @@ typedef struct call {
     unsigned argument;
 } call;
 
-/* Commands of fcntl that change nothing outside the process. The library duplicates standard input;
- * duplicates of the other descriptors would escape the rules for their numbers. */
+/* Allowed commands of fcntl: they change nothing outside the process. F_DUPFD_CLOEXEC is allowed
+ * only for standard input, which the library duplicates (emit_controls). The rules compare
+ * descriptor numbers, which a duplicate of another descriptor would evade.
+ */
 static const uint32_t controls[] = {F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS};
 enum { CONTROLS = sizeof controls / sizeof controls[0] };
 
@@ -264,8 +266,9 @@ static void make(filter *f)
     emit_return(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* Loads the libraries that libweighbridge would load when it first needs them: the sandbox permits no
- * executable memory. */
+/* Loads the libraries that libweighbridge otherwise loads on first use. The sandbox would prevent
+ * that, because it permits no new executable memory.
+ */
 static void load_libraries(void)
 {
     static const char *const names[] = {"libz.so.1", "libcrypto.so.3", "libcrypto.so.1.1"};

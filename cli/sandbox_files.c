@@ -34,7 +34,8 @@
 #define READ_DIR (1u << 3)
 
 typedef struct attributes {
-    uint64_t files, network, scopes; /* the rights that need a rule */
+    uint64_t files, network, scopes; /* bit sets of the rights that are denied unless a rule
+                                      * grants them */
 } attributes;
 
 typedef struct __attribute__((packed)) beneath {
@@ -42,7 +43,9 @@ typedef struct __attribute__((packed)) beneath {
     int32_t parent;
 } beneath;
 
-/* The rights of each version of Landlock, and the size of the attributes in bytes. */
+/* For each version of Landlock: all rights that it knows, and the size of `attributes` in bytes.
+ * The comments name the rights that are new in the version.
+ */
 static const struct version {
     attributes all;
     size_t size;
@@ -58,7 +61,9 @@ static const struct version {
 
 /* ---- rules ---- */
 
-/* Lets the process read an open file or, below a directory, everything that `rights` allow. */
+/* Adds a rule for an open file or directory, and closes it. A file can then be read; a directory
+ * gives `rights` for itself and everything below it.
+ */
 static void allow_open(int rules, int fd, uint64_t rights)
 {
     struct stat st;
@@ -76,7 +81,7 @@ static void allow(int rules, const char *path, uint64_t rights)
     allow_open(rules, open(path, O_PATH | O_CLOEXEC), rights);
 }
 
-/* Same as allow, for the path `folder`/`rest`, of which `folder` has n bytes. */
+/* Same as allow, for the path that consists of the first n bytes of `folder`, and `rest`. */
 static void allow_in(int rules, const char *folder, size_t n, const char *rest)
 {
     text path = {0};
@@ -107,8 +112,9 @@ static bool is_of_model(const char *name, const char *base)
     return dot != NULL && ends_with(name, dot);
 }
 
-/* Allows the files next to a file that can belong to its model, but no other files of the
- * directory. A link in it gets no rule: the model could make it lead anywhere. */
+/* Allows the files in the directory of `path` that can belong to the same model, but no other
+ * files. Symbolic links get no rule, because the link of an untrusted model can lead to any file.
+ */
 static void allow_beside(int rules, const char *path)
 {
     text folder = {0};
@@ -132,8 +138,10 @@ static void allow_beside(int rules, const char *path)
     text_free(&folder);
 }
 
-/* Allows the blobs that belong to a path: those of a repository in a Hugging Face cache and those
- * that its repositories share, or those of an Ollama store. */
+/* Allows the directories of blobs that a path can refer to. For a Hugging Face cache, these are the
+ * blobs of the repository and the blobs that all repositories share; for an Ollama store, its
+ * blobs.
+ */
 static void allow_blobs(int rules, const char *path)
 {
     const char *snapshots = strstr(path, "/snapshots/"), *manifests = strstr(path, "/manifests/");
@@ -161,7 +169,8 @@ static void allow_model(int rules, const char *path)
     free(real);
 }
 
-/* Allows the files that a pattern matches, and to list the directories in which they are sought. */
+/* Allows reading the models that a pattern matches, and listing the directory that glob searches.
+ */
 static void allow_pattern(int rules, const char *pattern)
 {
     glob_t found = {0};
@@ -258,7 +267,7 @@ static bool is_named(const arguments *args, int fd)
     return false;
 }
 
-/* Opens standard input again for reading only, if it is a file that could be written. */
+/* Reopens standard input as read-only if it is a regular file that is open for writing. */
 static void reopen_stdin(void)
 {
     struct stat st;

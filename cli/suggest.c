@@ -6,7 +6,7 @@
 #include "weighbridge/experimental.h"
 
 #define LONGEST 512 /* longer names have no suggestion */
-#define DTYPES 256  /* all wb_dtype numbers are below */
+#define DTYPES 256  /* upper bound of wb_dtype numbers */
 
 /* ---- comparing names ---- */
 
@@ -56,7 +56,7 @@ static bool same_numbers(const char *a, size_t a_len, const char *b, size_t b_le
     }
 }
 
-/* Returns the number of differences at which a name of this length is still recognised. */
+/* Returns the maximum edit distance of a suggestion for a name of this length. */
 static size_t tolerance(size_t len)
 {
     return len < 3 ? 0 : len < 6 ? 1 : len < 12 ? 2 : len < 40 ? len / 5 : 8;
@@ -120,7 +120,7 @@ static void add_meant(text *t, const char *name, size_t len)
     text_adds(t, "\"?");
 }
 
-/* Returns the first number in the name that is a component of its own, or -1. */
+/* Returns the first number that is a whole component of the name (layers.12.attn), or -1. */
 static long layer_of(const char *name, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

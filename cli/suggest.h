@@ -16,7 +16,7 @@ typedef struct suggestion {
     size_t len;
     const char *best; /* the nearest candidate so far; NULL: none is near enough */
     size_t best_len;
-    size_t distance; /* its distance */
+    size_t distance; /* edit distance of `best` */
 } suggestion;
 
 suggestion suggest(const char *typed, size_t len);
@@ -27,9 +27,9 @@ void suggest_consider(suggestion *s, const char *name, size_t len);
 /* Returns the word of a list "a|b|c" that the user meant, and stores its length; NULL: none. */
 const char *suggest_word(const char *typed, const char *list, size_t *len);
 
-/* Adds "; did you mean "NAME"?" with the tensor of the model that the user meant, by a misspelled
- * name or by the name in another format. Adds what is known otherwise, such as the number of
- * layers.
+/* Adds "; did you mean "NAME"?" with the tensor of the model that has a similar name, or that has
+ * this name in another format. If there is none and the layer number is too large, adds the range
+ * of layers.
  */
 void text_add_tensor_meant(text *t, const wb_model *model, const char *typed, size_t len);
 

@@ -30,7 +30,7 @@ void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2
  */
 void text_add_shown(text *t, const char *bytes, size_t n);
 
-/* Adds a message, whose parts may be printable already: keeps backslashes and newlines. */
+/* Adds a message. Its parts may already be escaped, so backslashes and newlines are kept. */
 void text_add_message(text *t, const char *string);
 
 /* Returns true if the bytes are well-formed UTF-8. */

@@ -1,7 +1,7 @@
 /*
  * Exports arrays with DLPack 1.1 (https://dmlc.github.io/dlpack/latest/c_api.html). The structs
- * below are the ABI of that specification. A capsule holds a use of the storage, so that it can be
- * released by any thread, with or without the GIL.
+ * below are the ABI of that specification. A capsule holds a use of the storage, so any thread can
+ * release the capsule, with or without the GIL.
  */
 #include "core.h"
 
@@ -123,7 +123,8 @@ static void delete_versioned(dl_versioned *self)
     release(self->manager);
 }
 
-/* A consumer renames the capsule and then calls the deleter itself. */
+/* Frees the export if no consumer took it. A consumer renames the capsule and then calls the
+ * deleter itself. */
 static void capsule_destroy(PyObject *capsule)
 {
     static const char *const names[] = {"dltensor", "dltensor_versioned"};
@@ -176,7 +177,7 @@ static void describe(const array_object *self, const struct dl_type *type, void 
     }
 }
 
-/* Makes the capsule. Takes the use of `memory`. */
+/* Makes the capsule. Takes over the caller's use of `memory`, even on failure. */
 static PyObject *make_capsule(const array_object *self, const struct dl_type *type, storage *memory,
                               void *data, const wish *how, bool copied)
 {
@@ -207,7 +208,8 @@ static PyObject *make_capsule(const array_object *self, const struct dl_type *ty
     return capsule;
 }
 
-/* A capsule of the old version cannot say that the memory is read-only: it gets a copy. */
+/* Exports an array. A capsule of a version before DLPack 1.0 cannot mark memory as read-only, so
+ * a read-only array is then copied. */
 static PyObject *export_array(const array_object *self, const wish *how)
 {
     const struct dl_type *type = type_of(self->dtype);
@@ -270,7 +272,8 @@ PyObject *array_dlpack(PyObject *object, PyObject *args, PyObject *kwargs)
         how.must_copy = truth;
         how.may_copy = truth;
     }
-    /* All copies to a device are complete before its arrays exist, so any stream may use them. */
+    /* Arrays on a device are created after their data was copied there, so any stream may use
+     * them. */
     return export_array(self, &how);
 }
 

@@ -22,7 +22,8 @@ static bool has_bytes(const Py_buffer *view, uint64_t bytes, const char *what)
     return false;
 }
 
-/* Checks that an array of `columns` F32 values (`view`) or none (view->buf == NULL) was passed. */
+/* Gets the buffer of an optional array of rows * columns F32 values and checks its size. For
+ * None, leaves view->buf NULL. */
 static bool take_floats(PyObject *object, Py_buffer *view, const matrix *shape, const char *what)
 {
     if (object == Py_None)
@@ -46,7 +47,8 @@ static void release(Py_buffer *view)
         PyBuffer_Release(view);
 }
 
-/* quantize(dtype, values, rows, columns, importance): F32 values to the bytes of blocks. */
+/* quantize(dtype, values, rows, columns, importance): encodes F32 values, and returns the blocks
+ * as bytes. */
 PyObject *core_quantize(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
@@ -82,7 +84,7 @@ PyObject *core_quantize(PyObject *module, PyObject *args)
     return (PyObject *)blocks;
 }
 
-/* dequantize(dtype, blocks, rows, columns): the bytes of blocks to F32 values. */
+/* dequantize(dtype, blocks, rows, columns): decodes the bytes of blocks to F32 values. */
 PyObject *core_dequantize(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);

@@ -41,8 +41,9 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 #endif
 
 /*
- * Protect a struct of an object against other threads. With a GIL, the GIL does that. The code
- * between must not call Python.
+ * BEGIN_LOCK and END_LOCK enclose code that uses the struct of an object, so that other threads do
+ * not change the struct. In builds with a GIL, the GIL does that. The enclosed code must not call
+ * Python.
  */
 #ifdef Py_GIL_DISABLED
 #define BEGIN_LOCK(object) Py_BEGIN_CRITICAL_SECTION(object)

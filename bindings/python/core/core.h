@@ -52,7 +52,7 @@ int core_add_provider(PyObject *module, core_state *state);
 /* The first member of a struct that several Python objects use. */
 typedef struct shared {
     atomic_size_t uses;
-    void (*destroy)(struct shared *self); /* called without the GIL or with it */
+    void (*destroy)(struct shared *self); /* may be called with or without the GIL */
 } shared;
 
 void shared_init(shared *self, void (*destroy)(shared *self)); /* with one use */
@@ -62,16 +62,17 @@ void shared_drop(shared *self); /* NULL is ignored */
 /* ---- fork (gate.c) ---- */
 
 /*
- * A process forks only while no thread is between gate_enter and gate_leave, so that no lock of the
- * library is held in the child by a thread that does not exist there. Calls that read enter the
- * gate. Calls that take long, and may call Python, do not: see docs/dev/python.md. gate_open
- * registers the handlers of fork, once in a process.
+ * fork waits until no thread is between gate_enter and gate_leave. Otherwise a lock of the library
+ * could stay locked in the child forever, because the thread that holds it does not exist there.
+ * Calls that read enter the gate. Calls that take long, and may call Python, do not: see
+ * docs/dev/python.md. gate_open registers the fork handlers, once per process.
  */
 int gate_open(void);
 void gate_enter(void);
 void gate_leave(void);
 
-/* Around a call of the library that reads: releases the GIL and enters the gate. */
+/* Enclose a call of the library that reads. BEGIN_READ releases the GIL and enters the gate;
+ * END_READ undoes both. */
 #define BEGIN_READ Py_BEGIN_ALLOW_THREADS gate_enter();
 #define END_READ                                                                                   \
     gate_leave();                                                                                  \
@@ -84,14 +85,15 @@ const wb_executor *threads_executor(void); /* static */
 /* A long call, during which the GIL is released except for reports of progress. */
 typedef struct watch {
     wb_progress progress; /* for the library */
-    PyObject *callback;   /* callback(done, total); NULL or None: none */
+    PyObject *callback;   /* called as callback(done, total); NULL or None: no callback */
     PyThreadState *state;
     pthread_t thread;
     int64_t last;  /* time of the last report */
     bool finished; /* the end has been reported */
 } watch;
 
-/* Release the GIL, and take it again. `callback` is borrowed until watch_end. */
+/* watch_begin releases the GIL, and watch_end takes it again. `callback` is a borrowed
+ * reference, which must stay valid until watch_end. */
 void watch_begin(watch *self, PyObject *callback);
 void watch_end(watch *self);
 
@@ -108,16 +110,17 @@ PyObject *raise_closed(core_state *state, const char *what);
 
 /* ---- arguments and results (values.c) ---- */
 
-/* Allocates an object of a type of this module or a subtype: all members are 0. NULL on failure. */
+/* Allocates an object of a type of this module, or of a subtype. All members are 0. Returns NULL
+ * with an exception on failure. */
 PyObject *object_new(PyTypeObject *type);
-/* Frees an object whose members are released. */
+/* Frees an object. The caller has already released the members. */
 void object_free(PyObject *object);
 
 /* A name or key that Python passes. `bytes` is borrowed until text_drop. */
 typedef struct py_text {
     const char *bytes;
     size_t length;
-    PyObject *encoded; /* owner of the bytes, or NULL if the str itself is */
+    PyObject *encoded; /* owner of `bytes`; NULL: the str owns them */
 } py_text;
 
 bool text_take(PyObject *object, py_text *out); /* false: with an exception */
@@ -173,13 +176,14 @@ PyObject *core_store_list(PyObject *module, PyObject *store);
 /* Returns whether `object` is a Model; false with TypeError if not. */
 bool model_check_type(core_state *state, PyObject *object);
 
-/* A converter of PyArg_Parse for paths: bytes, or NULL for None. */
+/* Converter of PyArg_Parse (O&) for paths: stores a bytes object in *out. For None, leaves *out
+ * unchanged; the caller has set it to NULL. */
 int path_or_none(PyObject *object, void *out);
 
-/* Returns an iterator over all names of a model. Takes the use of `model`. */
+/* Returns an iterator over all names of a model. Takes over the caller's use of `model`. */
 PyObject *names_make(core_state *state, handle *model, wb_names_kind kind);
 
-/* Methods of models that are in files of their own. */
+/* Methods of the type Model that are defined in other files than model.c. */
 /* Returns a list with one tuple for each finding (config.c). */
 PyObject *findings_make(const wb_findings *findings);
 
@@ -211,12 +215,12 @@ bool selection_take(PyObject *key, const uint64_t *shape, uint32_t rank, selecti
 typedef struct storage {
     shared shared;
     void *data;
-    shared *owner; /* handle or buffer whose memory `data` is; NULL: memory of this storage */
+    shared *owner; /* handle or buffer that owns `data`; NULL: this storage owns it */
 } storage;
 
 /*
- * A row-major array of a plain dtype, on a device. It never changes. It implements the buffer
- * protocol and DLPack.
+ * A row-major array of a plain dtype, on a device. The struct does not change after creation. The
+ * type implements the buffer protocol and DLPack.
  */
 typedef struct array_object {
     PyObject_HEAD core_state *state;
@@ -233,10 +237,11 @@ typedef struct array_object {
 
 /* Returns storage of `bytes` bytes, aligned to 64, or NULL with an exception. */
 storage *storage_new(uint64_t bytes);
-/* Returns a storage for memory of `owner`, whose use it takes. NULL with an exception. */
+/* Returns a storage for `data`, which is memory of `owner`. Takes over the caller's use of
+ * `owner`. Returns NULL with an exception on failure. */
 storage *storage_of(shared *owner, void *data);
 
-/* Returns an array. Takes the use of `memory`, even on failure. */
+/* Returns an array. Takes over the caller's use of `memory`, even on failure. */
 array_object *array_make(core_state *state, storage *memory, int32_t dtype, const Py_ssize_t *shape,
                          int rank);
 

@@ -1,7 +1,8 @@
 /*
- * The handlers of fork. Threads count themselves while they are inside; a fork keeps new threads
- * out and waits until nobody is inside. A read-write lock would do the same, but a fork could wait
- * forever while readers overlap, and the lock of the child would count threads of the parent.
+ * The fork handlers. `inside` is the number of threads between gate_enter and gate_leave. A fork
+ * keeps new threads out and waits until `inside` is 0. A read-write lock would not do: overlapping
+ * readers could delay a fork forever, and the child would inherit a lock that counts threads of the
+ * parent.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core.h"
@@ -30,7 +31,7 @@ static void after(void)
     (void)pthread_mutex_unlock(&turn);
 }
 
-/* The only thread of the child: nobody else is inside or waits. */
+/* The child has only this thread, so no thread is inside the gate or waits for it. */
 static void after_in_child(void)
 {
     (void)pthread_mutex_init(&turn, NULL);

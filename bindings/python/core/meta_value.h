@@ -1,9 +1,9 @@
 /*
- * meta_value.h: metadata values that Python passes, as the library takes them.
+ * meta_value.h: converts metadata values from Python to the wb_value of the library.
  *
- * Python passes a tuple: (type, bits, element, value), with type and element of wb_meta_type. The
- * value is a str, an int, a float or a bool. That of an array is a buffer of numbers in native byte
- * order or of booleans, a list of str, or a list of such tuples for an array of arrays.
+ * Python passes a tuple (type, bits, element, value); type and element are numbers of wb_meta_type.
+ * The value is a str, an int, a float or a bool. For an array, it is a buffer of numbers in native
+ * byte order or of booleans, a list of str, or a list of such tuples for an array of arrays.
  */
 #ifndef WB_PYTHON_META_VALUE_H
 #define WB_PYTHON_META_VALUE_H
@@ -15,7 +15,8 @@ typedef struct meta_values {
     struct meta_block *blocks;
 } meta_values;
 
-/* Converts a tuple. False with an exception; the caller releases `all` in any case. */
+/* Converts a tuple. Returns false with an exception on failure. The caller must free `all` in
+ * both cases. */
 bool meta_value_take(meta_values *all, PyObject *tuple, wb_value *out);
 
 /* Copies the UTF-8 text of a str, with surrogateescape. */

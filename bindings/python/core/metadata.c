@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lookup of a key in a model that is open until entry_leave. */
+/* A lookup of a key. The model stays open until entry_leave. */
 typedef struct entry {
     model_object *self;
     handle *handle;
@@ -19,7 +19,7 @@ static void entry_leave(entry *in)
     text_drop(&in->key);
 }
 
-/* The first question about metadata can read sidecar files, so it releases the GIL. */
+/* Looks up a key. Releases the GIL, because the first lookup in a model can read sidecar files. */
 static wb_status look(const entry *in, uint64_t *index)
 {
     wb_status status;
@@ -207,7 +207,7 @@ static bool set_nested(core_state *state, const wb_meta_array *array, uint64_t i
     return element != NULL && PyList_SetItem(list, (Py_ssize_t)i, element) == 0;
 }
 
-/* Arrays of arrays are lists of lists. GGUF limits no depth, the stack does. */
+/* Maximum depth of nested arrays. GGUF has no limit, but make_list is recursive. */
 enum { DEPTH_MAX = 64 };
 
 static PyObject *make_list(core_state *state, const wb_meta_array *array, int depth)

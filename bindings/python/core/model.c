@@ -30,7 +30,7 @@ handle *model_use(model_object *self)
     return it;
 }
 
-/* Gives up the use of the model. Views and calls in other threads keep theirs. */
+/* Releases this object's use of the handle. Views and calls in other threads keep their uses. */
 static PyObject *model_close(PyObject *object, PyObject *unused)
 {
     (void)unused;

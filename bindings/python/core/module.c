@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* Adds the table of dtypes: (number, name, block_size, block_bits, is_float, …) each. */
+/* Returns the table of dtypes, a list of tuples (number, name, block_size, block_bits, is_float,
+ * …). */
 static PyObject *dtypes_make(void)
 {
     PyObject *list = PyList_New(0);
@@ -109,7 +110,7 @@ static void release(void *module)
     (void)clear(module);
 }
 
-/* Python before 3.12 and 3.13 does not know the slots at the end of the table. */
+/* The last slots of this table are new in Python 3.12 and 3.13. Older versions reject them. */
 static PyModuleDef_Slot slots_3_13[] = {
     {Py_mod_exec, execute},
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},

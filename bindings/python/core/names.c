@@ -55,7 +55,7 @@ static PyObject *names_next(PyObject *object)
     return text_make(self->bytes + start, (size_t)(end - start));
 }
 
-/* list() uses the hint to allocate once. */
+/* Returns the number of names left. list() uses it to allocate its memory at once. */
 static PyObject *names_hint(PyObject *object, PyObject *unused)
 {
     (void)unused;

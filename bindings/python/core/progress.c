@@ -1,7 +1,8 @@
 /*
- * Long calls: progress, signals and cancellation. The library reports progress without the GIL; the
- * report takes it, lets Python handle signals, and calls the callback of the user. An exception of
- * either stops the call. Reports come at most every 50 ms, so that they cost nothing.
+ * Long calls: progress, signals and cancellation. The library calls report() without the GIL.
+ * report() takes the GIL, lets Python handle signals, and calls the callback of the user. An
+ * exception of a signal handler or of the callback stops the call. To keep the cost low, at most one
+ * report is made per 50 ms.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core.h"
@@ -32,7 +33,8 @@ static bool call_back(const watch *self, uint64_t done, uint64_t total)
 static int report(void *ctx, uint64_t done, uint64_t total)
 {
     watch *self = ctx;
-    /* Another thread, of the executor, has no state of Python; the calling thread reports soon. */
+    /* A thread of the executor has no Python thread state and does not report. The calling
+     * thread reports soon. */
     if (!pthread_equal(self->thread, pthread_self()))
         return 0;
     int64_t now = now_ns();

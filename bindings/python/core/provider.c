@@ -40,7 +40,8 @@ static void provider_dealloc(PyObject *object)
 
 /* ---- buffers ---- */
 
-/* get(name, axis, rank, of): the whole weight if `of` is 0. "a+b" is fused. */
+/* get(name, axis, rank, of): returns part `rank` of `of` parts along `axis`, or the whole weight
+ * if `of` is 0. The name "a+b" requests the weights a and b fused into one. */
 static PyObject *provider_get(PyObject *object, PyObject *args)
 {
     provider_object *self = (provider_object *)object;
@@ -146,7 +147,7 @@ static PyObject *provider_fuse(PyObject *object, PyObject *args)
     return result;
 }
 
-/* prefetch(names): None for all tensors with a canonical name. */
+/* prefetch(names): `names` is None for all tensors that have a canonical name. */
 static PyObject *provider_prefetch(PyObject *object, PyObject *tuple)
 {
     provider_object *self = (provider_object *)object;

@@ -4,13 +4,15 @@
 
 #include "core.h"
 
-/* A provider with its device and model. Buffers that Python holds keep it. */
+/* A provider with its device and model. It is freed when Python holds neither the provider nor a
+ * buffer of it. */
 typedef struct supply {
     shared shared;
     wb_provider *provider;
     wb_device device;
     handle *model;
-    int device_type; /* of DLPack; 0: buffers have no address that consumers know */
+    int device_type; /* device type of DLPack; 0: buffers have no address that DLPack consumers
+                      * can use */
     int device_id;
 } supply;
 
@@ -26,10 +28,11 @@ typedef struct provider_object {
     supply *supply; /* NULL: closed */
 } provider_object;
 
-/* Describes a buffer as a tuple. Takes its use (provider_buffer.c). */
+/* Returns a tuple that describes a buffer. Takes over the caller's use of it
+ * (provider_buffer.c). */
 PyObject *lent_describe(core_state *state, lent *buffer);
 
-/* Returns a buffer to be filled in, with one use; NULL with an exception. */
+/* Returns a new struct with one use, whose `buffer` the caller fills in; NULL with an exception. */
 lent *lent_new(supply *from);
 
 #endif

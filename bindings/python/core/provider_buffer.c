@@ -11,7 +11,7 @@ static void lent_destroy(shared *self)
     free(it);
 }
 
-/* Returns the dtype of an array for a section: blocks become bytes. */
+/* Returns the dtype of the array for a section. Blocks are exported as bytes (U8). */
 static int32_t section_dtype(const wb_section *section)
 {
     wb_dtype_info info = WB_DTYPE_INFO_INIT;
@@ -20,7 +20,8 @@ static int32_t section_dtype(const wb_section *section)
     return plain ? section->dtype : WB_DTYPE_U8;
 }
 
-/* Makes the array of a section; that of a plain tensor has the shape of the weight. */
+/* Makes the array of a section. If the buffer is a single section of a plain dtype, the array
+ * has the shape of the weight; otherwise it has one dimension. */
 static PyObject *make_section(core_state *state, lent *buffer, const wb_section *section)
 {
     const wb_buffer *from = &buffer->buffer;
@@ -43,7 +44,8 @@ static PyObject *make_section(core_state *state, lent *buffer, const wb_section 
     storage *memory = storage_of(&buffer->shared, base + section->offset);
     array_object *array = memory == NULL ? NULL : array_make(state, memory, dtype, shape, rank);
     if (array != NULL && !host) {
-        array->writable = true; /* consumers before DLPack 1.0 accept nothing else */
+        array->writable = true; /* a read-only array would need a copy for consumers before
+                                 * DLPack 1.0 */
         array->device_type = it->device_type;
         array->device_id = it->device_id;
     }

@@ -66,7 +66,8 @@ static bool add_number(cursor *at, PyObject *number)
     return true;
 }
 
-/* Adds all dimensions that the `later` indices after the ellipsis leave. */
+/* Adds the dimensions that an ellipsis stands for: all but those of the `later` indices after
+ * it. */
 static bool add_ellipsis(cursor *at, uint32_t later)
 {
     if (at->next + later > at->rank)

@@ -103,7 +103,7 @@ static PyObject *tensor_shape(PyObject *object, void *unused)
     return tensor_leave(&in, shape_make(in.tensor.shape, in.tensor.rank));
 }
 
-/* The members of wb_tensor that are numbers; the closure of a getter is the offset of one. */
+/* Getter for the numeric members of wb_tensor; `closure` is the offset of the member. */
 static PyObject *tensor_number(PyObject *object, void *closure)
 {
     visit in;

@@ -9,7 +9,7 @@ typedef struct tensor_object {
     uint64_t index;
 } tensor_object;
 
-/* A tensor in use: its model is open until tensor_leave. */
+/* A tensor in use. Its model stays open until tensor_leave. */
 typedef struct visit {
     core_state *state;
     handle *handle;

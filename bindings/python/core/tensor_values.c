@@ -9,14 +9,16 @@ typedef struct request {
     uint64_t elements, bytes;
 } request;
 
-/* Values of blocks are bytes: a plain array of them has one dimension. */
+/* Returns true if the dtype has no blocks. Only such values form an array with the shape of the
+ * tensor; blocks are returned as a one-dimensional array of bytes. */
 static bool is_plain(int32_t dtype)
 {
     wb_dtype_info info = WB_DTYPE_INFO_INIT;
     return wb_dtype_describe(dtype, &info) == WB_OK && info.block_size == 1;
 }
 
-/* Whether the stored values are those of an array: one part of a plain dtype. */
+/* Sets *out to true if the stored bytes are an array: the tensor has one part, and its dtype has
+ * no blocks. Returns false with an exception on failure. */
 static bool is_array(const visit *in, bool *out)
 {
     wb_encoding encoding = WB_ENCODING_INIT;
@@ -198,7 +200,8 @@ PyObject *tensor_array(PyObject *object, PyObject *unused)
     return tensor_leave(&in, array);
 }
 
-/* The array answers the request, and keeps the memory until the consumer releases it. */
+/* Passes the request on to an Array of the values, which the view keeps until the consumer
+ * releases it. */
 int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
 {
     PyObject *array = tensor_array(object, NULL);

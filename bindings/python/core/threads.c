@@ -1,6 +1,7 @@
 /*
- * The executor that the module passes to the library. Threads are started for each parallel_for and
- * end with it, so that a process has none of them after a fork. They never call Python.
+ * The executor that the module passes to the library. It starts threads for each parallel_for and
+ * joins them at its end, so no idle threads exist that a fork could lose. The threads never call
+ * Python.
  */
 #define _GNU_SOURCE /* for sched_getaffinity */
 #include "core.h"

@@ -31,7 +31,7 @@ bool text_take(PyObject *object, py_text *out)
     Py_ssize_t length;
     out->bytes = PyUnicode_AsUTF8AndSize(object, &length);
     if (out->bytes == NULL) {
-        /* Bytes of a file that are not UTF-8. */
+        /* The str contains surrogates, which stand for bytes of a file that are not UTF-8. */
         PyErr_Clear();
         char *bytes;
         out->encoded = PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape");

@@ -93,7 +93,7 @@ PyObject *core_writer(PyObject *module, PyObject *args, PyObject *kwargs)
 
 /* ---- steps ---- */
 
-/* plan(path): computes the layout. None for begin_fd. */
+/* plan(path): computes the layout. `path` is None if begin gets a file descriptor. */
 static PyObject *writer_plan(PyObject *object, PyObject *path)
 {
     writer_object *self = (writer_object *)object;
@@ -123,7 +123,8 @@ static PyObject *writer_check(PyObject *object, PyObject *unused)
     Py_END_ALLOW_THREADS return writer_leave(self, false, status, &error, NULL);
 }
 
-/* begin(fd, label): creates the files; with fd -1 at the planned path. */
+/* begin(fd, label): starts to write to `fd`. If `fd` is -1, creates the files at the planned
+ * path. */
 static PyObject *writer_begin(PyObject *object, PyObject *args)
 {
     writer_object *self = (writer_object *)object;
@@ -182,7 +183,7 @@ static PyObject *writer_copy(PyObject *object, PyObject *args)
     return result;
 }
 
-/* commit(progress): gives the complete files their names. */
+/* commit(progress): renames the complete files to their final names. */
 static PyObject *writer_commit(PyObject *object, PyObject *progress)
 {
     writer_object *self = (writer_object *)object;
@@ -225,7 +226,7 @@ static PyObject *writer_files(PyObject *object, PyObject *unused)
     return writer_leave(self, false, status, &error, list);
 }
 
-/* order(): returns the indices of the tensors in the order of all bytes. */
+/* order(): returns the indices of the tensors, in the order of their bytes in the files. */
 static PyObject *writer_order(PyObject *object, PyObject *unused)
 {
     (void)unused;

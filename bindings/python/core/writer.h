@@ -7,18 +7,18 @@
 typedef struct writer_object {
     PyObject_HEAD core_state *state;
     wb_writer *writer;
-    handle
-        *source;   /* the model of wb_writer_options.source and others that are borrowed, or NULL */
-    handle *whole; /* the model of wb_writer_set_whole, or NULL */
+    handle *source;   /* the model of wb_writer_options.source, or NULL */
+    handle *whole;    /* the model of wb_writer_set_whole, or NULL */
     wb_progress hook; /* reports to `watch` */
     watch *watch;     /* during a commit */
-    /* number of threads in functions that may run at the same time; -1: one in another function */
+    /* number of threads that are in shared functions (see writer_enter); -1: one thread is in
+     * another function */
     atomic_long users;
 } writer_object;
 
 /*
- * Begins a use. `shared_use`: other threads may be in such uses at the same time. False with an
- * exception if another thread is in the way.
+ * Begins a use of the writer. Other threads may use it at the same time only if all of them set
+ * `shared_use`. Returns false with an exception if another thread prevents the use.
  */
 bool writer_enter(writer_object *self, bool shared_use);
 

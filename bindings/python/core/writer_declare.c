@@ -110,7 +110,7 @@ PyObject *writer_set_whole(PyObject *object, PyObject *model)
     wb_error error;
     wb_status status = wb_writer_set_whole(self->writer, it->model, &error);
     if (status == WB_OK && self->whole == NULL)
-        self->whole = it; /* the writer needs it until its end */
+        self->whole = it; /* the writer reads this model until the writer is freed */
     else
         shared_drop(&it->shared);
     return writer_leave(self, false, status, &error, NULL);
