@@ -51,7 +51,7 @@ struct wb__cursor {
 };
 
 #ifdef __FRAMAC__
-bool wb__cursor_fill_owes(wb__cursor *c); /* stands for all fill functions in the proofs */
+bool wb__cursor_fill_owes(wb__cursor *c); /* represents all fill functions in the proofs */
 #endif
 
 /*@ predicate sound(wb__cursor *c) =

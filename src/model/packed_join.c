@@ -221,7 +221,7 @@ static wb_status note(joiner *join, const wb__packed *packed, wb__finding_id id,
                     wb__table_name(join->table, packed->parts[WB__PART_VALUES]), "%s", what);
 }
 
-/* Gives all parts their role; returns false if one already has a role. */
+/* Sets the role of all parts. Returns false if a part already has a role. */
 static bool take_parts(joiner *join, const wb__packed *packed)
 {
     for (int part = 0; part < WB__PARTS; part++) {

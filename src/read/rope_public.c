@@ -210,7 +210,7 @@ static wb_status scale_yarn(const rope *r)
 
 static wb_status scale(const rope *r)
 {
-    /* Layers with a theta of their own for the sliding window are not scaled. */
+    /* Layers that use a separate theta for the sliding window are not scaled. */
     if (r->layer.sliding_window != 0 && r->config->rope_local_theta > 0)
         return WB_OK;
     switch (r->config->rope_scaling_type) {

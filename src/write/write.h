@@ -228,9 +228,10 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 /* ---- write_outside.c ---- */
 
 /*
- * Fails if the output would be written into the directory of the source and become part of the
- * source model: an output directory, or a file of the same format. Other files are allowed: a GGUF
- * file next to the safetensors files that it is made from does not change the model.
+ * Fails if the output would be written into the directory of the source. This check applies to an
+ * output directory, and to a file of the same format, which would become part of the source model.
+ * Other files are allowed: a GGUF file next to the safetensors files that it is made from does not
+ * change the model.
  */
 wb_status wb__writer_check_outside(wb__context *context, const wb_writer *writer);
 

@@ -43,7 +43,8 @@ wb_status wb__store_write_file(wb__context *context, const char *path, const voi
 wb_status wb__store_finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
                                 wb_sink **sink);
 
-/* Gives the blob of an output its final name, unless the store already contains this blob. */
+/* Publishes the blob of an output under its final name, unless the store already contains this
+ * blob. */
 wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer,
                                    wb__output *output);
 

@@ -1,5 +1,5 @@
 /*
- * Gives blobs their final names, which contain their digests.
+ * Publishes blobs under their final names, which contain their digests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
