@@ -24,8 +24,8 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
     if (bundle->folder == NULL)
         bundle->folder = wb__arena_copy(&bundle->arena, folder, strlen(folder));
     /*
-     * Only the name is stored, not the path: an index can list one file per nine bytes, and the
-     * directory path may be long.
+     * Store only the name, not the path. An untrusted index can list a file in only nine bytes, so
+     * storing the path of the directory for each file could take far more memory than the index.
      */
     char *copy = wb__arena_copy(&bundle->arena, name.ptr, name.len);
     if (bundle->folder == NULL || copy == NULL ||

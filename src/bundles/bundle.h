@@ -60,8 +60,8 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
                          wb__str name);
 
 /*
- * Reads the index `path` of a directory into the bundle. Calls `each` once for every distinct file name in the index, in
- * the order in which the names first occur.
+ * Reads the index `path` of a directory into the bundle. Calls `each` once for every distinct file
+ * name in the index, in the order in which the names first occur.
  */
 wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *folder,
                          const char *path, wb_status (*each)(void *ctx, wb__str file), void *ctx);

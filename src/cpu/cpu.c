@@ -13,7 +13,8 @@ __attribute__((target("xsave"))) static uint64_t enabled_state(void)
     return __builtin_ia32_xgetbv(0);
 }
 
-/* Bits of the register XCR0: the operating system saves these registers when it switches tasks. */
+/* Bits of the register XCR0. A set bit means that the operating system saves the named registers
+ * when it switches tasks. */
 #define XCR0_AVX 0x6u     /* XMM and YMM */
 #define XCR0_AVX512 0xE0u /* opmask, the upper halves of ZMM0 to ZMM15, and ZMM16 to ZMM31 */
 

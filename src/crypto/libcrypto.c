@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 
 /*
- * MemorySanitizer reports the uninstrumented libcrypto as use of uninitialised memory, so builds
- * with MemorySanitizer do not use it.
+ * libcrypto is not compiled with MemorySanitizer, which therefore does not see its writes and
+ * reports its results as uninitialised. So builds with MemorySanitizer do not use it.
  */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)

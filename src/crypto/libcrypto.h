@@ -1,6 +1,6 @@
 /*
- * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto. The library is loaded at run time when it is
- * first needed, so that neither building nor opening a model depends on it.
+ * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto. It is loaded at run time on first use, so
+ * that it is needed neither to build this library nor to open a model.
  */
 #ifndef WB_CRYPTO_LIBCRYPTO_H
 #define WB_CRYPTO_LIBCRYPTO_H

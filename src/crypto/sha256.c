@@ -24,7 +24,7 @@ static uint32_t load_be32(const uint8_t *bytes)
     return wb__swap32(wb__load_le32(bytes));
 }
 
-/* FIPS 180-4, 6.2.2, with the names of the standard. */
+/* FIPS 180-4, 6.2.2. The variables have the names of the standard. */
 static void compress(wb__sha256_state state, const uint8_t *block)
 {
     uint32_t w[64];

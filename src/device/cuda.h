@@ -3,7 +3,7 @@
  *
  *   cuda.c        the functions of the device
  *   cuda_find.c   loads the driver; finds the device, context and streams
- *   pinned.h      pool of pinned memory, the source of copies
+ *   pinned.h      pool of pinned memory, from which data is copied to the device
  *
  * Driver calls use the context that is current to the calling thread, which belongs to the
  * application. Every function therefore makes the device's context current and restores the

@@ -92,7 +92,8 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
         if (x != NULL && y != NULL) {
             pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
             pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;
-        } else { /* a missing spare tensor is not a difference, because converters may omit it */
+        } else { /* one model lacks the tensor: no difference if the formats differ and
+                  * converters may omit it (is_spare) */
             bool is_spare = x != NULL ? x->is_spare : y != NULL && y->is_spare;
             pair->differs = is_spare && !one_format ? 0 : WB_DIFF_NAMES;
         }

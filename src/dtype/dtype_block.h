@@ -51,8 +51,8 @@ static inline uint64_t wb__dtype_elements(const wb__dtype *dtype, uint64_t bytes
 void wb__dtype_swap(const wb__dtype *dtype, void *units, size_t n);
 
 /*
- * Adds two numbers of blocks, out of n, to *counts: those with a NaN scale, and those with an
- * infinite scale but no NaN scale.
+ * Examines n blocks. Adds to counts->nan the number of blocks with a NaN scale, and to
+ * counts->infinite the number of blocks with an infinite scale but no NaN scale.
  */
 void wb__block_count_odd(const wb__dtype *dtype, const void *blocks, size_t n,
                          wb__value_counts *counts);

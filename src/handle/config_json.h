@@ -22,7 +22,7 @@ typedef struct wb__config_json {
 /*
  * Reads a whole file of at most limits.json_bytes bytes and appends a NUL. *text is NULL if the
  * file does not exist. *bytes is the length without the NUL. The caller frees *text with the
- * context's allocator and the size *bytes + 1. `folder` is that of wb__source_open_in.
+ * context's allocator and the size *bytes + 1. wb__source_open_in (io/io.h) describes `folder`.
  */
 wb_status wb__read_text(wb__context *context, const char *folder, const char *path, char **text,
                         size_t *bytes);

@@ -1,5 +1,6 @@
 /*
- * Finds expert views: an expert view presents experts that are stored one by one as one tensor.
+ * Finds expert views. An expert view presents experts that are stored as separate tensors as one
+ * stacked tensor.
  */
 #include "handle/semantics.h"
 

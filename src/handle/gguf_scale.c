@@ -2,9 +2,9 @@
  * GGUF per-tensor scales: a tensor NAME.scale next to NAME.weight. It has type F32 and holds one
  * value, or one for each expert. llama.cpp multiplies the output of the matrix by it. If the weight
  * is NVFP4, its blocks are relative to the scale, and the scale is a part of the packed weight
- * (model/packed.h). llama-quantize also makes other types from NVFP4 files and keeps the scales.
- * There the weight and the scale are separate tensors, so that programs find the weight as it is
- * stored.
+ * (model/packed.h). llama-quantize can convert NVFP4 weights to other types, and keeps the scales.
+ * The library presents such a weight and its scale as separate tensors, so that programs find the
+ * weight as it is stored.
  */
 #include "handle/semantics.h"
 

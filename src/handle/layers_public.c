@@ -50,7 +50,8 @@ static void add_stop(wb_special_tokens *tokens, int64_t id)
         tokens->stop[tokens->stop_count++] = id;
 }
 
-/* config.json and generation_config.json may have a list of tokens that end a generation. */
+/* Adds the tokens of the list eos_token_id, which end a generation. config.json or
+ * generation_config.json may have such a list. */
 static void add_listed(const wb_model *model, wb_special_tokens *tokens)
 {
     wb_meta_array array = WB_META_ARRAY_INIT;
@@ -91,7 +92,8 @@ wb_status wb_special_tokens_get(const wb_model *model, wb_special_tokens *caller
     wb_special_tokens own, *out = WB__OUT(wb_special_tokens, caller, &own);
     if (out == NULL)
         return WB__FAIL_SIZE(&context, wb_special_tokens, caller);
-    /* This query reads the tokenizer files, and its only failure is the lack of memory. */
+    /* This lookup reads the tokenizer files. Except for a missing key, it fails only if memory
+     * runs out. */
     wb_status status = wb_meta_find(model, T "eos_token_id", SIZE_MAX, &index);
     if (status == WB_ERROR_MEMORY)
         return wb__fail_memory(&context);

@@ -30,7 +30,8 @@ static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__
     fact->real = (double)fact->number;
 }
 
-/* Reads an element of an array of integers or booleans. Other elements are no facts. */
+/* Reads element i of a list as a fact. The elements are integers or booleans, because key_list
+ * accepts no others. */
 static void element_of_array(const wb__fact_list *list, uint64_t i, wb__fact *fact)
 {
     const wb__array *array = list->array;

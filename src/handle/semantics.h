@@ -65,8 +65,8 @@ uint64_t wb__semantics_find(const wb_model *model, const wb__semantics *semantic
 
 /* ---- GGUF per-tensor scales: NAME.scale (gguf_scale.c) ---- */
 
-/* wb__gguf_scale_of returns the index of the scale of a weight, and wb__gguf_scaled_weight that of
- * the weight of a scale. Both return UINT64_MAX if there is none. */
+/* wb__gguf_scale_of returns the index of the scale of a weight. wb__gguf_scaled_weight returns
+ * the index of the weight to which a scale belongs. Both return UINT64_MAX if there is none. */
 uint64_t wb__gguf_scale_of(const wb_model *model, const wb__semantics *semantics, uint64_t weight);
 uint64_t wb__gguf_scaled_weight(const wb_model *model, const wb__semantics *semantics,
                                 uint64_t factor);

@@ -163,8 +163,8 @@ wb__inflated wb__inflater_run(wb__inflater *inflater, wb__inflate_step *step)
             return WB__INFLATED_NO_MEMORY;
         if (result != Z_OK && result != Z_BUF_ERROR)
             return WB__INFLATED_BROKEN;
-        /* Both buffers have space left only if one of them is too long for a single call of zlib.
-         * Z_BUF_ERROR means that zlib could do nothing. */
+        /* Return if the input is used up, the output buffer is full, or zlib made no progress
+         * (Z_BUF_ERROR). Otherwise a buffer was too long for one call of zlib (at_most). */
         if (step->in_bytes == 0 || step->out_bytes == 0 || result == Z_BUF_ERROR)
             return WB__INFLATED_MORE;
     }

@@ -14,8 +14,8 @@
 /* The maximum compression ratio of deflate: a match of 258 bytes takes at least two bits. */
 #define WB__INFLATE_RATIO 1032
 
-/* A compression ratio that data of models rarely exceeds. Bytes beyond it count for the limit
- * wb_limits.inflated. */
+/* A compression ratio that data of models rarely exceeds. Only decompressed bytes beyond this
+ * ratio count towards the limit wb_limits.inflated. */
 #define WB__INFLATE_USUAL_RATIO 16
 
 typedef struct wb__inflater wb__inflater;

@@ -3,8 +3,8 @@
  *
  * The parser follows RFC 8259 strictly and is built for untrusted input. It reads a cursor once
  * from start to end, never recurses, limits the nesting depth, keeps integers up to 2^64 - 1 exact,
- * and reports the byte offset of every error. A string without escapes whose bytes are all at hand
- * is returned in place; all other strings are assembled in a scratch buffer.
+ * and reports the byte offset of every error. A string without escapes that is completely in the
+ * window of the cursor is returned in place; all other strings are assembled in a scratch buffer.
  *
  *     wb__json json;
  *     wb__json_start(&json, &cursor, &allocator);
@@ -48,8 +48,10 @@ typedef enum wb__json_fault {
 /* Returns the message of a fault, a static string. */
 const char *wb__json_fault_text(wb__json_fault fault);
 
-#define WB__JSON_MAX_DEPTH 127u /* same limit as serde_json, which the official reader uses */
-#define WB__JSON_DIGITS 800     /* after 769 digits only a nonzero rest affects the rounding */
+/* Same limit as serde_json, which the official reader of safetensors uses. */
+#define WB__JSON_MAX_DEPTH 127u
+/* After 769 digits, the rounding depends only on whether a nonzero digit follows. */
+#define WB__JSON_DIGITS 800
 
 /* A decimal number 0.d1 d2 d3 … · 10^exponent, without leading zeros. */
 typedef struct wb__decimal {
@@ -171,8 +173,8 @@ bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repea
 /*
  * Writes compact JSON through `write`, and inserts commas and colons automatically. In strings that
  * are not valid UTF-8, each invalid byte is replaced by U+FFFD. After a failed write, all further
- * calls are ignored. JSON for display escapes all characters that are not printable (core/text.h);
- * JSON for files only those that JSON requires, and DEL.
+ * calls are ignored. With `for_display`, all characters that are not printable are escaped
+ * (core/text.h); without it, only those that JSON requires, and DEL.
  */
 typedef struct wb__json_writer {
     bool (*write)(void *ctx, const char *text, size_t n);

@@ -19,8 +19,8 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
  * also on failure. */
 wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
 
-/* Opens a file of a model and adds its tensors and metadata, as wb__open_source does. `folder` is
- * that of wb__source_open_in. */
+/* Opens a file of a model and adds its tensors and metadata, as wb__open_source does.
+ * wb__source_open_in (io/io.h) describes `folder`. */
 wb_status wb__open_file(wb_model *model, wb__context *context, const char *folder,
                         const char *path);
 
@@ -53,10 +53,9 @@ typedef struct wb__file_hints {
 } wb__file_hints;
 
 /*
- * wb__open_manifest opens the model of an Ollama manifest into an empty wb_model. `folder` is that
- * of wb__source_open_in.
- * wb__open_ollama_name does so for a model name in a store. If `store` is NULL, it uses the user's
- * default store.
+ * wb__open_manifest opens the model of an Ollama manifest into an empty wb_model. `folder` is
+ * described at wb__source_open_in (io/io.h). wb__open_ollama_name does the same for a model name in
+ * a store. If `store` is NULL, it uses the user's default store.
  */
 wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *folder,
                             const char *path);

@@ -15,8 +15,8 @@ static void free_paths(wb__context *context, char **paths, size_t count)
     wb__free(&context->allocator, (void *)paths, count * sizeof *paths);
 }
 
-/* Announces all files of a bundle that the caller provides, so that they can be prepared together:
- * over a network, one round trip then serves all of them. */
+/* If the caller provides the files, tells it (files.expect) the paths of all files of a bundle.
+ * The caller can then prepare them together, for example in one round trip over a network. */
 static wb_status expect_files(wb__context *context, const wb__bundle *bundle)
 {
     if (context->files.expect == NULL || !wb__files_own(context, bundle->folder))
@@ -148,8 +148,8 @@ static bool may_be_manifest(const wb__context *context, wb_status status, const 
                                                   is_finding(context, WB__FINDING_FORMAT_UNKNOWN)));
 }
 
-/* Tries to open the file as a manifest. The error from this replaces the first error, unless the
- * file is too large for a manifest or is JSON of another kind. */
+/* Tries to open the file as a manifest. A new error replaces the first error, unless the file is
+ * too large for a manifest or is JSON of another kind. */
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;

@@ -153,7 +153,7 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-/* Reports a blob that is a model of its own, and adds its path to the metadata. */
+/* Reports a blob that is a separate model, and adds its path to the metadata. */
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer, unsigned number)
 {

@@ -260,8 +260,8 @@ static wb_status check_missing(check *c)
 
 /* ---- shapes ---- */
 
-/* Returns true if the stored shape is the logical shape. It may not be for a tensor of integers,
- * which can be packed values of an unknown encoding. */
+/* Returns true if the stored shape can be compared with the config. Tensors of integers that
+ * belong to no known packing may be packed values, whose stored shape is not the logical shape. */
 static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
 {
     const wb__packed *packed;

@@ -35,8 +35,8 @@ static wb_status check_gap(padding_check *check, uint64_t from, uint64_t to)
     return WB_OK;
 }
 
-/* Adds a warning if a second GGUF file follows the last tensor. For other bytes there, opening has
- * already added an info. */
+/* Adds a warning if a second GGUF file follows the last tensor. If other bytes follow, opening
+ * the model has already added an info. */
 static wb_status check_rest(padding_check *check, const wb__catalog_file *file, uint64_t at)
 {
     char begin[4];

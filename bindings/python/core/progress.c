@@ -1,8 +1,8 @@
 /*
  * Long calls: progress, signals and cancellation. The library calls report() without the GIL.
  * report() takes the GIL, lets Python handle signals, and calls the callback of the user. An
- * exception of a signal handler or of the callback stops the call. To keep the cost low, at most one
- * report is made per 50 ms.
+ * exception of a signal handler or of the callback stops the call. At most one report is made per
+ * 50 ms, which keeps the cost low.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core.h"

@@ -6,8 +6,8 @@
  *
  * A layer of kind `model` is a GGUF file. A layer of kind `tensor` is a safetensors file with one
  * tensor and its companions, or a group of experts. Sidecar files such as config.json are layers of
- * kind `json`. Digests are untrusted and become part of paths: only "sha256" and 64 hexadecimal
- * digits are accepted.
+ * kind `json`. Digests are untrusted and become part of paths, so only "sha256" and 64
+ * hexadecimal digits are accepted.
  *
  * docs/format/ollama.md describes the complete format.
  */

@@ -93,7 +93,8 @@ wb_status wb__ollama_default_store(wb__context *context, char **store)
     return *store == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
-/* Converts a model name to lower case. The names of two models differ in more than case. */
+/* Converts a model name to lower case. The result is still unique, because model names that
+ * differ only in case denote the same model. */
 static void lower(char *text)
 {
     for (; *text != '\0'; text++) {
