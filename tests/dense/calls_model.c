@@ -40,8 +40,7 @@ static wb_status query_files(subject *s, const wb_model *model)
     return status == WB_OK ? count_findings(wb_model_findings(model)) : status;
 }
 
-/* Opens the model with the mapped files and compatible mode, then with WB_ACCESS_READ and strict
- * mode. */
+/* Opens the model with mapped files in compatible mode, then with WB_ACCESS_READ in strict mode. */
 static wb_status run_open(subject *s)
 {
     wb_model *model;

@@ -48,7 +48,8 @@ static unsigned count_descriptors(void)
     return count;
 }
 
-/* Checks that the descriptor reads the file `expected`, or that `os_error` is the expected error. */
+/* Checks that the descriptor reads the file `expected`, or, if `expected` is NULL, that opening has
+ * failed with `os_error`. */
 static void check(int fd, const char *expected, int os_error, const char *name)
 {
     char text[64] = "";
@@ -61,8 +62,8 @@ static void check(int fd, const char *expected, int os_error, const char *name)
         fail_msg("%s: opened '%s', errno %d", name, text, fd < 0 ? got : 0);
 }
 
-/* Opens `name` in folder/model by all ways. `expected` is the file that it leads to; NULL: opening
- * it fails with `os_error`. */
+/* Opens `name` in folder/model with every function that resolves names. The result must be the file
+ * `expected` or, if `expected` is NULL, the error `os_error`. */
 static void opens(const char *name, const char *expected, int os_error)
 {
     char *path = in("model"), *full = text_of("%s/model/%s", folder, name);
@@ -163,7 +164,7 @@ static void absolute_links(void **state)
     opens("link", NULL, EXDEV);
     put_link(up, "model/link");
     opens("link", NULL, EXDEV);
-    put_link(other, "model/link"); /* its path begins with that of the directory, too */
+    put_link(other, "model/link"); /* the path of "model2" also begins with that of "model" */
     opens("link", NULL, EXDEV);
     free(inside);
     free(outside);
@@ -189,7 +190,7 @@ static void directory_links(void **state)
     scratch_remove(folder);
 }
 
-/* Directories that are too deep for the walk fail, and leave no descriptors open. */
+/* A walk through too many nested directories must fail with ELOOP and leave no descriptors open. */
 static void depth(void **state)
 {
     (void)state;

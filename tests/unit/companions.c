@@ -1,7 +1,7 @@
 /*
  * Compares the search for companions (model/companions.h) with the rules that it implements, for
- * random tables of tensors: the values are tried in the order of the table, the first naming
- * convention whose required companion exists applies, and no tensor belongs to two groups.
+ * random tables of tensors. For each tensor, in the order of the table, the first naming convention
+ * whose required companion exists applies. No tensor belongs to two groups.
  */
 #include "support.h"
 
@@ -263,7 +263,8 @@ static void same_as_rules(void **ignored)
     assert_true(joined > 3000 && notes > 500);
 }
 
-/* Companions with long names, in an order that needs a search for each, and failing memory. */
+/* Tests companions with long names, in an order in which each needs a search, while each allocation
+ * fails once. */
 static void long_names(void **ignored)
 {
     (void)ignored;

@@ -151,8 +151,8 @@ static void put_u32(unsigned char **to, uint32_t value)
     *to += 4;
 }
 
-/* Makes an importance matrix in the older format (imatrix.dat), with one tensor. `sums` are those
- * of 4 calls. Returns the size in bytes. */
+/* Makes an importance matrix in the older format (imatrix.dat), with one tensor. `sums` are sums
+ * over 4 calls. Returns the size in bytes. */
 static size_t legacy(unsigned char *bytes, const char *name, const float *sums, uint32_t columns)
 {
     unsigned char *to = bytes;
@@ -603,8 +603,8 @@ static char *make_odd(void)
     return path;
 }
 
-/* A check of the conversion before it runs must report the errors of the run and write nothing.
- * Each finding must be reported once. */
+/* wb_convert_check must report the errors of the run in advance and write nothing. Each finding
+ * must be reported once. */
 static void looked_at(void **state)
 {
     (void)state;

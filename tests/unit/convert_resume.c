@@ -240,7 +240,7 @@ static void killed_between_rounds(void **state)
         while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true, NULL}, -1)))
             assert_true(++round < 20);
         assert_true(round >= 4);
-        /* Starts anew, and kills the run at the last report. */
+        /* Starts again without partial files, and kills the run at the last report. */
         fresh("out");
         assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round - 1, true, NULL}, -1)));
         assert_true(entries("out") >= 2);

@@ -193,7 +193,7 @@ static void ties(void **state)
     }
 }
 
-/* A special loop converts F32 to 16-bit floats. Its result must equal that of the general one. */
+/* A special loop converts F32 to 16-bit floats. Its result must equal that of the general loop. */
 static void direct_loops_agree(void **state)
 {
     (void)state;

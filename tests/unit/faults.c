@@ -135,8 +135,8 @@ static wb_status use_model(const wb_model *model, uint64_t *digest)
     mix(digest, names, (size_t)offsets[wb_tensor_count(model)]);
     for (uint64_t i = 0; i < wb_tensor_count(model) && status == WB_OK; i++)
         status = use_tensor(model, i, digest);
-    /* Looks for a missing key first: this makes the derived metadata, which wb_meta_count below
-     * could do as well, but without reporting a failed allocation. */
+    /* Look up a missing key first: this creates the derived metadata and reports a failed
+     * allocation. wb_meta_count below would also create it, but cannot report the failure. */
     uint64_t entry;
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
@@ -388,7 +388,8 @@ static void sources_that_end_early(void **state)
     free(bytes);
 }
 
-/* A source that declares a size beyond all memory must give an error where its bytes end. */
+/* If a source declares more bytes than any memory can hold, the error must have the offset at which
+ * its bytes end. */
 static void sources_that_promise_much(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Tests writing of headers. Values that a format cannot represent, or that no file can, must be
- * refused with the name of the tensor or key. Also tests layouts, and each allocation failing once.
+ * Tests writing of headers. Values that the format cannot represent must be refused, and the error
+ * must name the tensor or key. Also tests layouts, and each allocation failing once.
  */
 #include "support.h"
 
@@ -196,8 +196,8 @@ static void reads_back(out *o, uint64_t tensors, const char *label)
     free(bytes);
 }
 
-/* In Ollama's layout, keys are sorted, "__metadata__" included. Its place may be first, in the
- * middle or last, or it may be the only key. */
+/* In Ollama's layout, all keys of the header are sorted. "__metadata__" may be first, in the middle
+ * or last, or the only key. */
 static void go_layouts(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Tests NVFP4 in GGUF with a per-tensor scale. NAME.weight and NAME.scale must form one tensor. Its
- * values must be those of the blocks, whose block scales are multiplied by the per-tensor scale
- * before anything else. A scale that does not fit must stay a tensor and be reported.
+ * Tests NVFP4 in GGUF with a per-tensor scale. NAME.weight and NAME.scale must form one tensor. A
+ * value must be computed by multiplying the block scale by the per-tensor scale first, and then by
+ * the code. A scale of the wrong type or shape must stay a separate tensor and be reported.
  */
 #include "support.h"
 
@@ -173,7 +173,7 @@ static void says_so(void **state)
     assert_string_equal(role.role, "global_scale");
     assert_int_equal(wb_tensor_at(model, role.index, &part, NULL), WB_OK);
     assert_string_equal(part.name, "blk.0.attn_v.scale");
-    /* Part 0 must give the blocks alone. */
+    /* Part 0 must have the bytes of the blocks only. */
     uint8_t bytes[MATRIX_BYTES];
     assert_int_equal(wb_tensor_part(model, single, 0, &role, NULL), WB_OK);
     assert_int_equal(wb_tensor_read(model, role.index, NULL, -1, bytes, sizeof bytes, NULL), WB_OK);

@@ -1,7 +1,7 @@
 /*
  * Tests long string arrays, which the library reads in several lanes that begin at guessed offsets
- * (gguf_strings.c). The test strings make the guesses right, wrong or impossible, and have lengths
- * of every size. The strings read must equal those written, in both byte orders, from memory and
+ * (gguf_strings.c). The test strings make the guesses right, wrong or impossible, and have short
+ * and long lengths. The strings read must equal those written, in both byte orders, from memory and
  * from a source that gives few bytes per read. Also tests truncated files and wrong lengths.
  */
 #include "support.h"
@@ -80,8 +80,8 @@ static size_t any_bytes(char *to, uint64_t i, uint32_t *random)
     return n;
 }
 
-/* Makes some strings that are too long for a guess, or too long for the 16 bits of a length that a
- * lane uses. */
+/* Makes some strings that are longer than a guess allows, or whose length does not fit into the 16
+ * bits that a lane uses. */
 static size_t long_ones(char *to, uint64_t i, uint32_t *random)
 {
     static const size_t lengths[] = {255, 256, 257, 300, 65535, 65536, 65537, 3, 4096};
@@ -177,8 +177,8 @@ static uint64_t number_at(const gguf *g, size_t at)
     return v;
 }
 
-/* Returns the offset of the first string that a file cut to n bytes does not contain completely.
- * There the reader must report the error. */
+/* Returns the offset of the first incomplete string in a file that is truncated to n bytes. The
+ * reader must report the error at this offset. */
 static size_t string_cut(const gguf *g, size_t n)
 {
     size_t at = 24 + 8 + 1 + 4 + 4 + 8; /* file header, a one-byte key, type and count */

@@ -1,8 +1,8 @@
 /*
  * Tests core/siphash.h. The expected values are from Python, which hashes bytes with SipHash-1-3.
  * The data are n bytes with the values 0, 1, 2, … PYTHONHASHSEED determines the key. For 0, the key
- * is zero. For 1 and 77, it consists of bits 16 to 23 of successive numbers x, beginning with the
- * seed, where each is x * 214013 + 2531011 of the one before.
+ * is zero. For 1 and 77, Python sets x to the seed. For each byte of the key it then replaces x by
+ * x * 214013 + 2531011 (in 32 bits) and takes bits 16 to 23 of x.
  *
  *     PYTHONHASHSEED=77 python3 -c 'print(hex(hash(bytes(range(9))) & (2**64 - 1)))'
  */

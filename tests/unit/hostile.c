@@ -291,7 +291,8 @@ static void shards(void **state)
 {
     (void)state;
     size_t bytes = is_slow() ? (size_t)50 << 10 : (size_t)1 << 20;
-    /* A large file before three small ones, after three small ones, and four equal files. */
+    /* Tests a large file before three small ones, a large file after three small ones, and four
+     * equal files. */
     for (int order = 0; order < 3; order++) {
         char *folder = scratch_make();
         size_t present = 0;

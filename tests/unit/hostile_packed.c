@@ -421,7 +421,7 @@ static void companions(void **state)
 
 /* ---- many ---- */
 
-/* Many packed tensors, and ones whose parts do not fit, must not exceed the memory bound. */
+/* Many packed tensors, also with parts that do not match, must not exceed the memory bound. */
 static void many(void **state)
 {
     (void)state;

@@ -159,7 +159,8 @@ static void layers_of_gemma3(void **state)
     weights_free(w);
 }
 
-/* layer_types decides, whatever the pattern is. Members of text_config precede others. */
+/* layer_types must take precedence over sliding_window_pattern, and members of text_config over the
+ * same members outside of it. */
 static void layers_by_type(void **state)
 {
     static const struct {
@@ -232,7 +233,7 @@ static void details_of_config(void **state)
     assert_int_equal(c.rope_dimension_count, 12);
 }
 
-/* Constants of llama.cpp apply to GGUF files. */
+/* For GGUF files, values that the file does not store are constants from llama.cpp. */
 static void details_of_gguf(void **state)
 {
     wb_config c = WB_CONFIG_INIT;

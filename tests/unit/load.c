@@ -300,7 +300,7 @@ static void digests_are_those_of_the_files(void **state)
         wb_close(model);
     }
     wb__sha256_lane_close(&hash);
-    /* A file whose name contains another digest than its own must be refused at its end. */
+    /* If the digest in the name of a file is wrong, a load with WB_LOAD_DIGEST must fail. */
     char *wrong = text_of("%s/sha256-%064d", folder, 7);
     write_file(wrong, contents[0], sizes[0]);
     assert_int_equal(wb_open(wrong, NULL, &model, &error), WB_OK);

@@ -161,7 +161,7 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
-    if (fd >= 0 && flags & MAP_PRIVATE) { /* ignores those for mincore, which are shared */
+    if (fd >= 0 && flags & MAP_PRIVATE) { /* mappings for mincore are shared: not counted */
         world.maps++;
         if (world.no_maps) {
             errno = ENOMEM;
@@ -460,8 +460,8 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     wb_status status = load(model, how, a, &told, &error);
     bool befell = world.calls >= nth;
     unsigned rung = world.rung;
-    /* The load must succeed: EINVAL from a direct read only means that direct I/O is not
-     * supported. */
+    /* EINVAL from a direct read only means that direct I/O is not supported, so the load must
+     * succeed. */
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
                    (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)

@@ -122,7 +122,7 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 static void config_values(void **state)
 {
     (void)state;
-    char *zeros = malloc(20001), *text; /* so long that only one of two such lists is kept */
+    char *zeros = malloc(20001), *text; /* the library keeps only one of two lists this long */
     assert_non_null(zeros);
     for (size_t i = 0; i < 20000; i++)
         zeros[i] = i % 2 == 0 ? ',' : '0';

@@ -107,8 +107,8 @@ static inline wb_status whole_model(const wb_model *model, uint64_t *digest, wb_
         status = whole_tensor(model, i, digest, error);
     if (status == WB_OK)
         status = whole_meanings(model, digest, error);
-    /* Looks for a missing key first: this makes the derived metadata, which wb_meta_count below
-     * could do as well, but without reporting a failed allocation. */
+    /* Look up a missing key first: this creates the derived metadata and reports a failed
+     * allocation. wb_meta_count below would also create it, but cannot report the failure. */
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
     if (status != WB_ERROR_NOT_FOUND)

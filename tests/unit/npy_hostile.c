@@ -195,7 +195,8 @@ static bytes make_compressed(uint64_t unpacked)
     return file;
 }
 
-/* A file of 1 MiB may contain arrays of 16 MiB and of 256 MiB more, but not more. */
+/* Opening must accept a file whose arrays have 16 times the size of their compressed data plus 256
+ * MiB, and refuse a file with one more byte. */
 static void test_expansion(void **state)
 {
     const uint64_t most = 16 * (uint64_t)PACKED + ((uint64_t)256 << 20);

@@ -32,8 +32,8 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* The same, but with buffers in the device's own memory, to which the library copies with the
- * queue. */
+/* Like bytes_arrive, but with buffers in the device's own memory. The library copies data to them
+ * through the command queue. */
 static void bytes_are_copied(void **state)
 {
     const wb_opencl_options options = {.size = sizeof options, .flags = WB_OPENCL_COPY};

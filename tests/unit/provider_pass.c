@@ -145,7 +145,7 @@ static void test_order(void **state)
     const wb_policy policy = {.size = sizeof policy, .plain = WB_PLAIN_KEEP};
     wb_provider *provider = provider_of(all.model, NULL, &policy);
     assert_int_equal(wb_provider_prefetch(provider, wanted, NULL, WANTED, &error), WB_OK);
-    /* From front to back, and each byte once. */
+    /* The reads must be in the order of the file and read each byte once. */
     uint64_t sum = 0;
     for (size_t i = 0; i < all.source.count; i++) {
         if (i > 0)
@@ -333,7 +333,7 @@ static void test_budget(void **state)
     }
 }
 
-/* A buffer that is larger than the budget. */
+/* If the buffers are larger than the budget, the prefetch must fail and stay within the budget. */
 static void test_small_budget(void **state)
 {
     world all;
@@ -353,8 +353,8 @@ static void test_small_budget(void **state)
 
 /* ---- failures ---- */
 
-/* Lets the read of each byte range fail. The buffers that do not need it are complete, or were not
- * loaded; after that everything can be loaded. */
+/* Lets the read of each tensor fail once. Each buffer must be either complete or not loaded, and a
+ * second attempt must load everything. */
 static void test_failures(void **state)
 {
     (void)state;

@@ -306,7 +306,7 @@ static void test_norms(void **state)
     assert_int_equal(b.dtype, WB_DTYPE_BF16);
     assert_memory_equal(bytes, part, n);
     free(bytes);
-    /* The elements of the norm of a head have the order of its rows. */
+    /* The weights of a head's norm must be permuted like the rows of the head. */
     part = weights_bytes(w, ATTENTION "q_norm.weight", &n);
     bytes = get(both, "layers.0.attention.q_norm.weight", &b);
     for (size_t i = 0; i < HEAD; i++) {
@@ -323,14 +323,15 @@ static void test_norms(void **state)
     weights_free(w);
 }
 
-/* Norm weights are converted to F16 after the sum, and an F64 is refused. */
+/* Norm weights must be converted to F16 after 1 was added to them. A norm with dtype F64 must be
+ * refused. */
 static void test_norm_dtypes(void **state)
 {
     (void)state;
     const uint64_t shape[2] = {2, 4};
     weights *w = weights_new("{\"model_type\":\"gemma\"}");
     float *values = (float *)(void *)weights_add(w, "model.norm.weight", "F32", shape, 1, 8);
-    values[0] = 0.00048828125f; /* 2^-11: lost in F16 after the sum */
+    values[0] = 0.00048828125f; /* 2^-11: 1 + 2^-11 is rounded to 1 in F16 */
     values[1] = 65535;          /* overflows in F16 */
     (void)weights_add(w, "model.layers.0.input_layernorm.weight", "F64", shape, 1, 16);
     wb_provider *provider;
@@ -389,7 +390,7 @@ static void test_qkv(void **state)
     bytes = get(provider, "layers.0.attention.k.weight", &b);
     assert_memory_equal(bytes, expected + q * row, kv * row);
     free(bytes);
-    /* The slices of two ranks, divided along the rows: heads stay whole. */
+    /* With two ranks, a slice of the rows must consist of complete heads. */
     for (uint32_t rank = 0; rank < 2; rank++) {
         assert_int_equal(wb_provider_slice(provider, "layers.0.attention.qkv.weight", SIZE_MAX, 0,
                                            rank, 2, &b, NULL),

@@ -28,9 +28,9 @@ static uint64_t padded(uint64_t n, uint64_t multiple, uint64_t of)
     return (n + both - 1) / both * both;
 }
 
-/* Checks a section of a slice: its first `real` tensor rows must be those of the complete section
- * from `first` on, the rest up to `all` rows must be zeros. A section row belongs to `rows` tensor
- * rows, which share it. */
+/* Checks a section of a slice. A section row belongs to `rows` consecutive tensor rows. The section
+ * rows of the first `real` tensor rows must be those of the complete section from tensor row
+ * `first` on. The rest, up to `all` tensor rows, must be zeros. */
 static void check_section(const unsigned char *whole, uint64_t whole_bytes, uint64_t whole_rows,
                           const unsigned char *part, uint64_t part_bytes, uint64_t first,
                           uint64_t real, uint64_t all, uint64_t rows)

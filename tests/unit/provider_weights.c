@@ -1,6 +1,6 @@
 /*
- * Tests the weights of a layer: their order, fused as far as their types permit, for ranks, with
- * read-ahead and freeing, for every family and format.
+ * Tests wb_provider_weights, which loads the weights of a layer, for every family and format: the
+ * order, fusing as far as the types permit, slices for ranks, read-ahead, and freeing.
  */
 #include "support.h"
 #include "weights.h"
@@ -41,7 +41,7 @@ static wb_weights *weights_of(wb_provider *provider, uint32_t layer, uint32_t fl
     return list;
 }
 
-/* Returns the names of all list, separated by spaces. The caller frees them. */
+/* Returns the names of all weights in the list, separated by spaces. The caller frees them. */
 static char *names_of(const wb_weights *list)
 {
     char *all = text_of("%s", "");
@@ -182,7 +182,8 @@ static void test_twins(void **state)
 
 /* ---- tensors of different types ---- */
 
-/* Q4_K_M: q and k are Q4_K, v is Q6_K. The types here are affine with 4 and 6 bits. */
+/* Makes a model in which v has another type than q and k, as in Q4_K_M. Here the types are affine
+ * with 4 and 6 bits. */
 static weights *mixed_model(void)
 {
     static const char *const names[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
@@ -234,7 +235,8 @@ static void test_mixed(void **state)
                      WB_ERROR_NOT_FOUND);
     assert_int_equal(wb_weights_find(list, "attention.q.weight", 17, &none), WB_ERROR_NOT_FOUND);
     wb_weights_free(list);
-    /* The slices of ranks: rows of q, k, v, gate and up, inputs of the others. */
+    /* Each rank must get a slice of the rows of q, k, v, gate and up, and of the columns of the
+     * others. */
     for (uint32_t rank = 0; rank < 2; rank++) {
         list = weights_of(provider, 0, WB_WEIGHTS_FUSE, rank, 2);
         check_part(list, "attention.k.weight", q_k, 32, 16);
@@ -249,7 +251,7 @@ static void test_mixed(void **state)
     weights_free(w);
 }
 
-/* q, k and v in one tensor: their rows are found, too. */
+/* If q, k and v are stored as one tensor, each must be found as a range of its rows. */
 static void test_stored_as_one(void **state)
 {
     (void)state;
@@ -292,7 +294,7 @@ static void test_streaming(void **state)
         assert_int_equal(stats.in_use, 0);
     }
     assert_int_equal(stats.peak_bytes, layer_bytes); /* memory for one layer */
-    /* Buffers that are in use elsewhere stay. */
+    /* A buffer that has another user must stay loaded. */
     wb_buffer norm = WB_BUFFER_INIT;
     assert_int_equal(wb_provider_get(provider, "layers.0.ffn_norm.weight", SIZE_MAX, &norm, NULL),
                      WB_OK);
@@ -300,7 +302,7 @@ static void test_streaming(void **state)
     assert_int_equal(wb_provider_stats(provider, &stats, NULL), WB_OK);
     assert_int_equal(stats.buffers, 1);
     wb_provider_release(provider, &norm);
-    /* Without the flag, they stay cached. */
+    /* Without WB_WEIGHTS_FREE_BEHIND, all buffers must stay cached. */
     wb_weights_free(weights_of(provider, 0, 0, 0, 0));
     assert_int_equal(wb_provider_stats(provider, &stats, NULL), WB_OK);
     assert_int_equal(stats.buffers, 9);

@@ -87,7 +87,8 @@ static void int4(void **state)
     }
 }
 
-/* Decodes a range of inputs. Its g_idx refers to more groups than inputs in order would have. */
+/* Decodes 16 consecutive inputs. Their g_idx is not in order, so they belong to more groups than 16
+ * inputs in order would. */
 static void int4_part(void **state)
 {
     (void)state;

@@ -151,9 +151,9 @@ static void encode_all(void **unused)
 }
 
 /*
- * Returns values to test the vectorized search of IQ1. It tries only some of the splits that the
- * scalar search tries. If it missed the best one, this would show in groups with many equally good
- * splits, and with weights of 0.
+ * Returns values to test the vectorized search of IQ1, which tries only some of the splits that the
+ * scalar search tries. Groups with many equally good splits, or with weights of 0, show whether it
+ * misses the best one.
  */
 static float value_of_few(size_t kind, size_t i, float size)
 {

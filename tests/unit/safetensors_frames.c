@@ -10,7 +10,8 @@
 
 /* ---- notations ---- */
 
-/* The text of a member; %s is the name and %u the tensor, whose data has 24 bytes. */
+/* The text of a member: after the name, between the two data offsets, and after them; and the
+ * separator of members. */
 static const struct notation {
     const char *what, *before, *between, *after, *separator;
 } notations[] = {
@@ -130,7 +131,8 @@ static unsigned below(unsigned n)
     return (unsigned)(seed >> 33) % n;
 }
 
-/* Checks tensors with a sort by tensor number, which the fast check must agree with. */
+/* Sorts the tensors by offset and checks that they are contiguous. The fast check must give the
+ * same result. */
 static bool is_tiled(const wb__catalog *model, wb__context *context, uint64_t *end)
 {
     wb__order order;

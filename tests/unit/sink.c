@@ -142,7 +142,7 @@ static void follows_links(void **state)
     expect(in("sub/target"), "new");
     assert_int_equal(lstat(in("link"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    /* The same holds if the target of the link does not exist. */
+    /* If the target of a link does not exist, writing must create it. */
     assert_int_equal(symlink(in("sub/none"), in("dangling")), 0);
     assert_int_equal(write_file(in("dangling"), "new", 0, NULL), WB_OK);
     expect(in("sub/none"), "new");

@@ -393,7 +393,7 @@ static void reads_past_the_end(void **state)
     assert_string_equal(error.file, path);
     for (size_t i = 0; i < sizeof bytes; i++)
         assert_int_equal(bytes[i], 0);
-    /* A SIGBUS handler asks this. */
+    /* A SIGBUS handler calls this to find out whether the model contains the faulting address. */
     assert_true(wb_owns_address(mapped, (const unsigned char *)data + 9000));
     /* wb_tensor_read reads the file even if it is mapped, so it cannot fault. */
     assert_int_equal(wb_tensor_read(mapped, 1, NULL, -1, bytes, sizeof bytes, &error), WB_ERROR_IO);

@@ -1,7 +1,7 @@
 /*
  * Tests that opening a model reads only its header. A file of 8 TiB, almost entirely a hole, must
- * open mapped and not mapped, without more of it in memory. Two processes that map a model must
- * share its pages.
+ * open with and without mapping, and only a small part of it may be loaded into memory. Two
+ * processes that map a model must share its pages.
  */
 #include "support.h"
 

@@ -149,8 +149,8 @@ static void hides_what_is_no_character(void **state)
         assert_true(wb__is_printable(visible[i]));
 }
 
-/* The result of any text contains only printable characters, also where it is truncated, and is the
- * same for all functions. */
+/* All functions must convert any text to the same printable text. A truncated result must be
+ * printable, too. */
 static void prints_any_text(void **state)
 {
     (void)state;

@@ -65,8 +65,8 @@ static void leftovers_go(void **state)
     free(sub);
 }
 
-/* If the temporary file 0 has no second name, the set of files was never complete. Its files must
- * be removed. */
+/* If temporary file 0 has no second hard link, its writer was killed before the set of files was
+ * complete. All files of this set must be removed. */
 static void half_a_set_goes(void **state)
 {
     (void)state;
