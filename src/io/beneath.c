@@ -17,7 +17,7 @@
 
 /* ---- openat2 ---- */
 
-/* From linux/openat2.h, which older systems do not have. */
+/* Copies of struct open_how and of RESOLVE_* in linux/openat2.h, which older systems do not have. */
 struct how {
     uint64_t flags, mode, resolve;
 };
@@ -25,7 +25,8 @@ struct how {
 #define NO_LINKS 0x04
 #define BENEATH 0x08
 
-/* The kernel reports EAGAIN if a directory was renamed during the resolution of "..". */
+/* Maximum number of calls of openat2, which fails with EAGAIN if a directory is renamed while the
+ * kernel resolves "..". */
 #define TRIES 8
 
 static int resolve(int folder, const char *name, int flags, bool links)
@@ -38,7 +39,7 @@ static int resolve(int folder, const char *name, int flags, bool links)
         if (fd >= 0 || (errno != EAGAIN && errno != ENOSYS && errno != EPERM))
             return (int)fd;
         if (errno != EAGAIN)
-            break; /* an older kernel, or a filter of system calls */
+            break; /* an older kernel, or a seccomp filter */
     }
 #endif
     return wb__beneath_walk(folder, NULL, name, flags, links);
@@ -57,8 +58,8 @@ static bool is_repository(const char *name, size_t n)
     return false;
 }
 
-/* Returns the length of the path of the repository that contains the snapshot `path`, or of a
- * directory below a snapshot; 0 if the path is not in a snapshot. */
+/* If `path` is a snapshot in a cache or a directory below one, returns the length of the prefix of
+ * `path` that leads to the repository (…/models--OWNER--NAME). Otherwise returns 0. */
 static size_t repository_of(const char *path)
 {
     static const char inner[] = "/snapshots/";
@@ -73,7 +74,7 @@ static size_t repository_of(const char *path)
     return found;
 }
 
-/* Returns the number of components of a relative path that begin after a slash. */
+/* Returns the number of path components that follow a slash. */
 static size_t count_slashes(const char *path)
 {
     size_t count = 0;
@@ -92,8 +93,8 @@ static bool read_link(int folder, const char *name, char *text)
     return true;
 }
 
-/* Returns the rest of `text` after `up` times "../", if it is the path of a file below blobs/, or
- * NULL. */
+/* If `text` consists of `up` times "../" and the path of a file below blobs/, returns that path.
+ * Otherwise returns NULL. */
 static const char *in_blobs(const char *text, size_t up)
 {
     for (; up > 0; up--) {
@@ -104,7 +105,7 @@ static const char *in_blobs(const char *text, size_t up)
     return strncmp(text, "blobs/", 6) == 0 && strstr(text, "..") == NULL ? text : NULL;
 }
 
-/* Opens a blob of a repository. It may be a link into the blobs that all repositories share:
+/* Opens a blob of a repository. The blob may be a link to a blob that all repositories share:
  * blobs/ETAG -> ../../blobs/XX/HASH */
 static int open_blob(int repository, const char *blob, int flags)
 {
@@ -123,9 +124,9 @@ static int open_blob(int repository, const char *blob, int flags)
 }
 
 /*
- * Returns the descriptor of the directory that contains the entry `name` of the directory `folder`,
- * and sets *entry to the rest of the name and *depth to the number of directories before it. Links
- * are not followed. Returns -1 on failure.
+ * Opens the directory that contains the file `name`, a path relative to the directory `folder`. Sets
+ * *entry to the last component of `name` and *depth to the number of components before it. Links are
+ * not followed. Returns a descriptor, or -1 on failure.
  */
 static int open_parent(int folder, const char *name, const char **entry, size_t *depth)
 {
@@ -144,8 +145,9 @@ static int open_parent(int folder, const char *name, const char **entry, size_t 
     return resolve(folder, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, false);
 }
 
-/* If the entry `name` of a directory is a link of a cache, sets `blob`, of PATH_MAX bytes, to the
- * path of its target in the repository. `depth` is that of the directory in the repository. */
+/* If the file `name` in the directory `folder` is a link of a cache to a blob, returns true and sets
+ * `blob` (PATH_MAX bytes) to the path of the blob, relative to the repository. `depth` is the number
+ * of directories from the repository down to `folder`. */
 static bool find_blob(int folder, size_t depth, const char *name, char *blob)
 {
     const char *entry;
@@ -161,8 +163,8 @@ static bool find_blob(int folder, size_t depth, const char *name, char *blob)
     return found != NULL;
 }
 
-/* Opens the file `name` of the directory `folder` with the path `path`, in which a link is absolute
- * or leads outside. */
+/* Opens the file `name` in the directory `folder`, whose path is `path`. Called if a link in `name`
+ * is absolute or leads outside the directory. */
 static int open_elsewhere(int folder, char path[PATH_MAX], const char *name, int flags)
 {
     char blob[PATH_MAX];
@@ -198,7 +200,7 @@ int wb__beneath_open(const char *folder, const char *name, int flags)
     return fd;
 }
 
-/* Returns errno, but EIO for EXDEV, which callers take for a link that leads outside. */
+/* Returns errno, but EIO instead of EXDEV: callers interpret EXDEV as a link that leads outside. */
 static int stat_error(void)
 {
     return errno == EXDEV ? EIO : errno;

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Returns the name of a file in the directory `folder`. Precondition: the path begins with it. */
+/* Returns `path` relative to the directory `folder`. Precondition: `path` begins with `folder`. */
 static inline const char *wb__path_below(const char *folder, const char *path)
 {
     path += strlen(folder);
@@ -27,23 +27,26 @@ static inline const char *wb__path_below(const char *folder, const char *path)
 }
 
 /*
- * Opens the file `name`, a relative path, in the directory `folder`, whose own links are followed.
- * `flags` are those of open(2); the file is never created. Returns the descriptor, or -1 and sets
- * errno: to EXDEV if a link leads outside the directory, to ELOOP if there are too many links.
+ * Opens the file `name`, a path relative to the directory `folder`. Links in the path `folder` are
+ * followed. `flags` are those of open(2); the file is never created. Returns the descriptor, or -1
+ * and sets errno: to EXDEV if a link leads outside the directory, to ELOOP if there are too many
+ * links.
  */
 int wb__beneath_open(const char *folder, const char *name, int flags);
 
 /*
- * Gets the status of the file with the path wb__path_join(folder, name). If `follow_links` is true,
- * links may lead anywhere. Returns 0 or an errno value: EXDEV if a link leads outside the directory.
+ * Gets the status of the file `path`, which is wb__path_join(folder, name). If `follow_links` is
+ * true, links may lead anywhere. Returns 0 or an errno value: EXDEV if a link leads outside the
+ * directory.
  */
 int wb__beneath_stat(const char *folder, const char *path, bool follow_links, struct stat *st);
 
 /*
- * As wb__beneath_open, in the directory with the descriptor `folder`, without the exception for
- * caches, and one component after the other. For kernels without openat2(2), and for absolute links:
- * if `top` is not NULL, it is the path of the directory without links, and a link to a path below it
- * is followed. If `links` is false, fails with ELOOP at the first link.
+ * Like wb__beneath_open, but resolves `name` one component after the other, below the directory with
+ * the descriptor `folder`, and makes no exception for caches. Used on kernels without openat2(2), and
+ * for absolute links: if `top` is not NULL, it is the path of the directory without symbolic links,
+ * and absolute links to a path below `top` are followed. If `links` is false, fails with ELOOP at the
+ * first link.
  */
 int wb__beneath_walk(int folder, const char *top, const char *name, int flags, bool links);
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef O_PATH /* opening a directory then requires read permission */
+#ifndef O_PATH /* without O_PATH, opening a directory requires read permission */
 #define O_PATH O_RDONLY
 #endif
 
@@ -28,7 +28,7 @@ typedef struct walk {
     unsigned depth;      /* index of the current directory */
     unsigned links;      /* number of links that may still be followed */
     const char *top;     /* absolute path of open[0]; NULL: absolute links lead outside */
-    size_t at;           /* start of the unresolved rest of the path, which is at its end */
+    size_t at;           /* the unresolved rest of the path is at path + at */
     char path[PATH_MAX];
 } walk;
 
@@ -113,7 +113,8 @@ static int follow(walk *w, const char *name, bool *is_link)
     return take_target(w, target);
 }
 
-/* Goes through the component `name`. If it is the last one, leaves it and sets *is_found. */
+/* Resolves the component `name`: follows a link, or enters a directory. Does not open the last
+ * component, but sets *is_found. */
 static int step(walk *w, const char *name, bool *is_found)
 {
     bool is_link, is_last = w->path[w->at] == '\0';
@@ -128,7 +129,7 @@ static int step(walk *w, const char *name, bool *is_found)
     return is_last ? 0 : enter(w, name);
 }
 
-/* Resolves the path up to its last component, and opens that. Sets *fd. Returns 0 or errno. */
+/* Resolves the path and opens its last component. Sets *fd. Returns 0 or errno. */
 static int resolve(walk *w, int flags, int *fd)
 {
     char name[PATH_MAX];

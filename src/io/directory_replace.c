@@ -4,8 +4,8 @@
  *
  *   1. Each such entry gets a second name in the new directory: a file by a hard link, a
  *      subdirectory by a directory of hard links.
- *   2. The directories are exchanged in one step.
- *   3. The second names, which are those in the old directory now, are removed with its model.
+ *   2. The two directories exchange their names atomically.
+ *   3. The old directory is removed, including the replaced model and the second links in it.
  *
  * At every moment, also after a crash, each such entry has its name in the directory. A file system
  * without hard links is refused in step 1, when nothing has changed.
@@ -29,7 +29,7 @@ typedef struct level {
     int from, to;
     const wb__kept_entries *kept; /* NULL below the first level: everything is kept */
     unsigned depth;
-    wb__context *context; /* for the error of the first level */
+    wb__context *context; /* for errors at the first level */
     const char *path;     /* path of `from` at the first level */
 } level;
 
@@ -78,7 +78,7 @@ static void close_level(const level *l)
 
 /* ---- the second names ---- */
 
-/* Links a file. A name that an interrupted run left is replaced. */
+/* Links a file. Replaces a link that an interrupted run left. */
 static int link_file(const level *l, const char *name)
 {
     if (linkat(l->from, name, l->to, name, 0) == 0)
@@ -88,7 +88,8 @@ static int link_file(const level *l, const char *name)
     return linkat(l->from, name, l->to, name, 0) == 0 ? 0 : errno;
 }
 
-/* Copies owner and permissions. Only root may change the owner. */
+/* Gives a directory the owner and permissions in `st`. If the owner cannot be changed (only root may
+ * do this), clears the setuid, setgid and sticky bits. */
 static int dress(int folder, const struct stat *st)
 {
     struct stat own;
@@ -144,7 +145,7 @@ static int link_entry(level *l, const char *name)
 
 static int drop_entry(level *l, const char *name);
 
-/* Removes a subdirectory all of whose entries have their names in the new one. */
+/* Removes a subdirectory of the old directory. Its entries are linked in the new directory too. */
 static void drop_folder(const level *l, const char *name, const struct stat *st)
 {
     level below = {
@@ -154,11 +155,11 @@ static void drop_folder(const level *l, const char *name, const struct stat *st)
         (void)each(&below, drop_entry);
     }
     close_level(&below);
-    (void)unlinkat(l->from, name, AT_REMOVEDIR); /* fails if something is left */
+    (void)unlinkat(l->from, name, AT_REMOVEDIR); /* fails if the subdirectory is not empty */
 }
 
-/* Removes a name in the old directory. An entry without a second name appeared during the
- * exchange: it moves to the new directory. */
+/* Removes an entry from the old directory. An entry that is to be kept but has no link in the new
+ * directory was created during the exchange: moves it to the new directory. */
 static int drop_entry(level *l, const char *name)
 {
     struct stat st, twin;
@@ -221,12 +222,12 @@ wb_status wb__directory_replace(wb__context *context, const char *made, const ch
         os_error = exchange_durably(context, made, path);
     if (os_error == 0) {
         (void)each(&l, drop_entry);
-        (void)rmdir(made); /* the name of the old directory now */
+        (void)rmdir(made); /* `made` is the name of the old directory now */
     }
     close_level(&l);
     if (os_error == 0)
         return WB_OK;
-    if (context->error->status != WB_OK) /* the entry that cannot be kept is reported */
+    if (context->error->status != WB_OK) /* link_entry reported the entry */
         return context->error->status;
     context->file = path;
     return wb__fail_os(context, os_error, WB__MSG_IO_RENAME_FOLDER);

@@ -36,8 +36,8 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
                           wb__source **source, bool *is_folder);
 
 /*
- * As wb__source_open, for the path of a file in a directory: wb__path_join(folder, name). Fails with
- * WB_ERROR_FORMAT if a link leads outside the directory (io/beneath.h), unless
+ * Like wb__source_open, for a file in the directory `folder`; `path` is wb__path_join(folder, name).
+ * Fails with WB_ERROR_FORMAT if a link leads outside the directory (io/beneath.h), unless
  * context->follow_links is set. If `folder` is NULL, the user named the path, and all links are
  * followed.
  */
@@ -84,10 +84,11 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
-/* Announces reads of the n bytes at `offset`, mostly in ascending order, to the caller's source. */
+/* Informs the caller's source that the n bytes at `offset` will be read, mostly in ascending order. */
 void wb__source_expect(const wb__source *source, uint64_t offset, uint64_t n);
 
-/* Return the member of the caller's wb_source; NULL if it is not set, and for other sources. */
+/* Return the member `version` or `digest` of the caller's wb_source. Return NULL if the member is not
+ * set or the source is of another kind. */
 const char *wb__source_version(const wb__source *source);
 const char *wb__source_digest(const wb__source *source);
 

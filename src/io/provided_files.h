@@ -2,8 +2,8 @@
  * io/provided_files.h: the files that the caller provides in wb_open_options.files.
  *
  * wb__source_open and wb__directory_list call these functions for paths that belong to such files.
- * Other modules call wb__files_own where they would use a path in a system call, because such a
- * path means nothing to the operating system.
+ * Other modules call wb__files_own before they pass a path to a system call, because the operating
+ * system does not know the paths of such files.
  */
 #ifndef WB_IO_PROVIDED_FILES_H
 #define WB_IO_PROVIDED_FILES_H

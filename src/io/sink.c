@@ -137,8 +137,8 @@ int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n)
     const unsigned all =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     /*
-     * A write error is reported only once, here or by fsync, so it is returned. Other errors are
-     * harmless.
+     * The kernel reports a write error only once, either here or by fsync, so return it. Other errors
+     * are harmless.
      */
     if (sync_file_range(sink->fd, (off_t)offset, (off_t)n, all) != 0 &&
         (errno == EIO || errno == ENOSPC || errno == EDQUOT))
@@ -229,7 +229,7 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
             status = context->error->status;
         }
     }
-    if (status == WB_OK && done < n) /* also reports where the source ends if it is too short */
+    if (status == WB_OK && done < n) /* also reports a source that is too short */
         status = copy_through(context, sink, offset + done, source, from + done, n - done);
     context->file = file;
     return status;

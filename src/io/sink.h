@@ -94,7 +94,7 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
-/* Returns true if the file has its final name, also if wb__sink_publish failed later. */
+/* Returns true if the file has its final name, even if wb__sink_publish failed after the rename. */
 bool wb__sink_is_published(const wb_sink *sink);
 
 /*
@@ -109,8 +109,9 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 /*
  * Makes the file a member of a set of output files, with the number `member`. Member 0 is the file
  * without which the others are useless, and is published last. `id` is a random number common to
- * all members. wb__sink_publish then fails with EEXIST if the final name exists, and the temporary
- * name remains until the sink is discarded, member 0 first (write_claim.c explains why).
+ * all members. wb__sink_publish then fails with EEXIST if the final name exists. The temporary name
+ * remains until the sink is discarded; the sink of member 0 must be discarded first (write_claim.c
+ * explains why).
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
@@ -118,9 +119,9 @@ void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 void wb__sink_keep_old(wb_sink *sink);
 
 /*
- * Renames a finished member of a set to the temporary name of the set, if it has another name.
- * Resumable files keep their partial name until all are published (write/partial_files.c). Must be
- * called for all members before any is published.
+ * Renames a finished member of a set to its temporary name in the set, if the file has another name.
+ * Resumable files keep their partial name until all members are published (write/partial_files.c).
+ * Must be called for all members before any member is published.
  */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
@@ -284,9 +285,9 @@ size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n);
 int wb__write_extend(int fd, uint64_t length);
 
 /*
- * Copies up to n bytes between files inside the kernel, which shares the blocks if the file system
- * can. *done receives the number of bytes copied; a partial copy is not a failure. Returns 0 or
- * errno.
+ * Copies up to n bytes between files inside the kernel. On some file systems, the copy shares the
+ * disk blocks of the original. *done receives the number of bytes copied; a partial copy is not a
+ * failure. Returns 0 or errno.
  */
 int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, uint64_t *done);
 

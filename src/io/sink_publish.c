@@ -71,9 +71,10 @@ static int finish(wb_sink *sink)
 }
 
 /*
- * Renames the file unless `base` exists. Some file systems (NFS, older FUSE) have no
- * RENAME_NOREPLACE: there a second hard link, which never replaces a file, takes its place. File
- * systems without both (exFAT) leave a gap between the check and the rename.
+ * Renames the file unless `base` exists. Some file systems (NFS, older FUSE) do not support
+ * RENAME_NOREPLACE. There, the function creates a hard link, because link never replaces a file, and
+ * removes the old name. On file systems without hard links (exFAT), another process can create
+ * `base` between the check and the rename.
  */
 static int rename_to_free_name(const wb_sink *sink, const char *base)
 {

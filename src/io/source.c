@@ -230,7 +230,7 @@ wb_status wb__source_fail_short(const wb__source *source, wb__context *context, 
     return status;
 }
 
-/* Reports a failed read of the caller's source, which may describe the reason. */
+/* Reports a failed read of the caller's source. Its `explain` function may add details. */
 static wb_status fail_caller(const wb__source *source, wb__context *context, wb_status status,
                              uint64_t offset)
 {

@@ -24,8 +24,8 @@ static bool make_buffer(wb__window *window, size_t bytes)
     return true;
 }
 
-/* Reads more bytes, up to the capacity. A small header needs no call, because the first read in
- * wb__window_open is sufficient for it. */
+/* Reads more bytes, up to the capacity. Not called for a small header, because the first read in
+ * wb__window_open already reads all of it. */
 static bool fill(wb__cursor *cursor)
 {
     wb__window *window = cursor->fill_ctx;
@@ -164,8 +164,9 @@ wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor)
     size_t used = (size_t)wb__cursor_at(cursor);
     if (window->bytes <= KEEP_FIRST && used < window->bytes / 2) {
         /*
-         * A model can have many thousands of files with headers of a few hundred bytes. If memory
-         * for a smaller block cannot be allocated, the large block is kept.
+         * Move a short header to a block of its size, because a model can have many thousands of
+         * files with headers of a few hundred bytes. If this block cannot be allocated, keep the
+         * large block.
          */
         wb_error ignored = *window->context->error;
         cursor->p = cursor->end = cursor->kept + used;

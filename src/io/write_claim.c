@@ -125,8 +125,8 @@ static void withdraw(sweep *s, const char *name, const struct stat *st)
     }
 }
 
-/* Removes a directory. Its subdirectories contain only second names of files that the replaced
- * directory keeps (directory_replace.c). */
+/* Removes a directory. Its subdirectories contain only hard links to files that also have a name in
+ * the target directory (directory_replace.c). */
 static void remove_files(int parent, const char *name, unsigned depth)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -46,8 +46,7 @@ static void put_dict(wb__buffer *out, const wb__out_tensor *tensor, const char *
     }
     wb__buffer_text(out, tensor->rank == 1 ? ",), }" : "), }");
     if (tensor->rank != 0)
-        wb__buffer_fill(out, ' ',
-                        GROWTH - first); /* no underflow: check() allows at most 19 digits */
+        wb__buffer_fill(out, ' ', GROWTH - first); /* check() allows at most 19 digits */
 }
 
 wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__out_tensor *tensor,
