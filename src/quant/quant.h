@@ -19,8 +19,8 @@
  *     sums of squares may overflow;
  *   - all results if the application changed the rounding mode or flushes subnormals to zero.
  *
- * Decoders accept any bits: every bit pattern of a block has values. No function here allocates
- * memory. Blocks need no alignment.
+ * Decoders accept any input: every bit pattern is a valid block. No function here allocates memory.
+ * Blocks need no alignment.
  */
 #ifndef WB_QUANT_QUANT_H
 #define WB_QUANT_QUANT_H
@@ -46,7 +46,7 @@ typedef struct wb__codec {
     const wb__dtype *dtype;
     wb__decode *decode;
     wb__encode *encode; /* NULL if there is no encoder */
-    /* tells if `encode` ignores, uses or requires the importance matrix */
+    /* whether `encode` ignores, uses or requires the importance matrix */
     wb_importance importance;
 } wb__codec;
 
@@ -80,7 +80,7 @@ typedef struct wb__kernel {
     wb__decode *decode; /* NULL if this set has no decoder */
     wb__encode *encode; /* NULL if this set has no encoder */
     wb_importance
-        importance; /* scalar sets only: if `encode` ignores, uses or requires the matrix */
+        importance; /* scalar sets only: whether `encode` ignores, uses or requires the matrix */
 } wb__kernel;
 
 typedef struct wb__kernel_set {

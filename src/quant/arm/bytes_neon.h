@@ -147,7 +147,7 @@ static inline bytes_32 b_left(bytes_32 v, int shift)
 
 static inline bytes_32 b_field(bytes_32 v, int shift, int mask)
 {
-    return b_and(b_left(v, -shift), b_set(mask)); /* NEON shifts right by a negative count */
+    return b_and(b_left(v, -shift), b_set(mask)); /* a negative count shifts right */
 }
 
 static inline bytes_32 b_nibbles(const uint8_t *p)

@@ -23,8 +23,8 @@ static inline codes_table codes_table_of(const float *values, float scale)
 }
 
 /*
- * Decodes four values of a word, starting with value `first`. Coordinates of `bits` bits select
- * from the table. The signs follow the last of the eight coordinates in the word.
+ * Decodes four of the eight values of a word, starting with value `first`. The word contains eight
+ * coordinates of `bits` bits each, which are indices into the table, and then eight sign bits.
  */
 static inline float32x4_t four_of(uint32_t word, int first, int bits, bool with_signs, lanes table)
 {

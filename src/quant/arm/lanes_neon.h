@@ -1,10 +1,10 @@
 /*
  * quant/arm/lanes_neon.h: eight binary32 lanes in two registers, for the encoder templates.
  * quant/lanes/words.h documents the functions. Two registers keep the pipelines of wide processors
- * busy; with a single register, each addition would wait for the one before.
+ * busy; with a single register, each addition would wait for the previous one.
  *
- * Minimum and maximum use a comparison and a selection, because FMIN and FMAX treat NaN and zeros
- * differently.
+ * Minimum and maximum use a comparison and a selection, because FMIN and FMAX handle NaN and signed
+ * zeros differently from the scalar code.
  */
 #define KERNEL
 #define LANES 8
@@ -144,7 +144,7 @@ static inline float32x4_t quant_4(float32x4_t v, int low, int high)
 {
     const float32x4_t magic = vdupq_n_f32(12582912.0f);
     uint32x4_t bits = vreinterpretq_u32_f32(vaddq_f32(v, magic));
-    /* Set the exponent to that of 2^23, so that any v gives the integer of wb__round_even. */
+    /* Set the exponent to that of 2^23: every v then gives the same integer as wb__round_even. */
     bits = vbslq_u32(vdupq_n_u32(0x7FFFFF), bits, vdupq_n_u32(0x4B000000));
     int32x4_t i = vmaxq_s32(vreinterpretq_s32_u32(bits), vdupq_n_s32(0x4B400000 + low));
     i = vminq_s32(i, vdupq_n_s32(0x4B400000 + high));

@@ -28,7 +28,10 @@
 
 typedef struct wb__fp8_block {
     const void *weight;
-    /* factor for the values (not its inverse, although files name it weight_scale_inv) */
+    /*
+     * the values are multiplied by the scales (not divided, although files name them
+     * weight_scale_inv)
+     */
     const void *scales;
     int32_t weight_dtype; /* an 8-bit float type */
     int32_t scales_dtype; /* a float type */
@@ -36,7 +39,10 @@ typedef struct wb__fp8_block {
     uint32_t block_rows, block_columns; /* size of a block, usually 128 each */
 } wb__fp8_block;
 
-/* Decodes `rows` rows, starting with row `first`. `features` are the WB__CPU_* that may be used. */
+/*
+ * Decodes `rows` rows, starting with row `first`. `features` are the WB__CPU_* features that may be
+ * used.
+ */
 void wb__fp8_block_decode(uint32_t features, const wb__fp8_block *tensor, uint64_t first,
                           uint64_t rows, float *values);
 

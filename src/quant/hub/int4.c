@@ -3,9 +3,9 @@
  * first, and store the weight transposed. Decoding therefore processes tiles of eight outputs by
  * eight inputs, or fewer inputs where a group ends.
  *
- *     AWQ    the eight codes are eight outputs of one input, in the order 0 2 4 6 1 3 5 7
- *     GPTQ   the eight codes are eight inputs of one output; zero-points are eight outputs of one
- *            group, and the stored value is one less than the zero-point
+ *     AWQ    the codes of a word belong to eight outputs of one input, in the order 0 2 4 6 1 3 5 7
+ *     GPTQ   the codes of a word belong to eight inputs of one output. A word of zero-points
+ *            belongs to eight outputs of one group; stored values are one less than the zero-points
  */
 #include "quant/hub/tiles.h"
 

@@ -115,7 +115,7 @@ KERNEL static void decode_q2_k(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Returns the 16 scales of a Q3_K block: 6 bits, minus 32. */
+/* Returns the 16 scales of a Q3_K block: 6-bit integers minus 32. */
 KERNEL static inline bytes_16 scales_q3_k(const uint8_t *p)
 {
     uint32_t a = wb__load_le32(p), b = wb__load_le32(p + 4), high = wb__load_le32(p + 8);
@@ -236,7 +236,7 @@ KERNEL static void decode_tq2_0(const uint8_t *p, float *out, size_t n)
 
 /*
  * Returns the first trit (base-3 digit) of each of 32 bytes, minus 1. The first trit of a byte q is
- * the part of 3 q above bit 7. The low 8 bits of 3 q replace q. See scalar/ternary.c.
+ * 3 q / 256, rounded down. The low 8 bits of 3 q replace q. See scalar/ternary.c.
  */
 KERNEL static inline bytes_32 next_trits(bytes_32 *q)
 {

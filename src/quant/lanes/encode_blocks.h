@@ -327,8 +327,10 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
             eight most = e_max(e_abs(b.x[2 * g]), e_abs(b.x[2 * g + 1]));
             uint8_t e = wb__e4m3_for(e_greatest(most) / 6);
             out[2 * pair + g] = e;
-            /* The first eight values of both groups come first, so that store_nibbles stores each
-             * group in eight bytes of its own. */
+            /*
+             * Put the first eight values of both groups before the other values, so that
+             * store_nibbles stores each group in eight separate bytes.
+             */
             q[g] = nearest_f4(b.x[2 * g], wb__half_of_e4m3(e));
             q[g + 2] = nearest_f4(b.x[2 * g + 1], wb__half_of_e4m3(e));
         }

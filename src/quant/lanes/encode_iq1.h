@@ -33,14 +33,14 @@
 #define WAYS 4   /* maximum number of ways, which are combinations of the shifts of two octets */
 
 /*
- * Sums over the values before a rank, and over the values behind it. For a split, lx is
- * lx_behind[way][second] - x_before[first], and l2 is
- * l2_before[way][first] + l2_behind[way][second].
+ * Sums over the values below a rank (before), and over the values from this rank on (behind). For a
+ * split, lx is lx_behind[way][second] - x_before[first], and l2 is l2_before[way][first] +
+ * l2_behind[way][second].
  */
 typedef struct split_sums {
     float x_before[RANKS + 1];
     float l2_before[WAYS][RANKS + 1];
-    float lx_behind[WAYS][RANKS + 1]; /* includes what the shift adds, over all values */
+    float lx_behind[WAYS][RANKS + 1]; /* includes the contribution of the shift, over all values */
     float l2_behind[WAYS][RANKS + 1];
 } split_sums;
 
@@ -51,7 +51,10 @@ typedef struct rough_scores {
     float at[RANKS + 1][WAYS][RANKS];
 } rough_scores;
 
-/* Returns true if no product of these sums leaves the range of normal numbers. */
+/*
+ * Returns true if no product of these sums leaves the range of normal numbers and no weight is
+ * negative.
+ */
 static inline bool is_ordinary(float magnitude_x, float sum_w, float least_w)
 {
     float score = magnitude_x * magnitude_x / sum_w;

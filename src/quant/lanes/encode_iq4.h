@@ -101,7 +101,10 @@ KERNEL static void encode_iq4_nl(const float *x, const float *importance, uint8_
     }
 }
 
-/* Quantizes the scales of a block. inverse[g] is set to the factor for the values of group g. */
+/*
+ * Quantizes the scales of a block. Sets inverse[g] to the factor by which the values of group g are
+ * multiplied.
+ */
 KERNEL static inline void finish_iq4_xs(const float *scales, uint8_t *out, float *inverse)
 {
     float largest = 0, most = 0;

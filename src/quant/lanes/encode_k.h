@@ -230,8 +230,8 @@ KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, floa
 }
 
 /*
- * Sets two[0] to the block at i, and two[1] to the next block, or to the same one if it is the
- * last.
+ * Sets two[0] to the block at i, and two[1] to the next block, or to the same block if it is the
+ * last one.
  */
 KERNEL static inline void pick_two(const float *x, size_t i, size_t n, const float **two)
 {

@@ -3,8 +3,8 @@
  *
  * Each lane performs the same operations as the scalar code, in the same order, so that the results
  * have the same bits. Where the scalar code skips an assignment, the lane keeps its old value.
- * Quants are held as floats. The searches do not keep the quants of the best candidate, but what is
- * needed to compute them again.
+ * Quants are held as floats. The searches do not keep the quants of the best candidate, but the
+ * parameters from which they are computed again.
  *
  * Included once per instruction set, after the definition of its lanes.
  */
@@ -65,9 +65,10 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
 
 /*
  * search_descent works as wb__search_signed_descent, on SETS vectors of groups at a time. Each step
- * depends on the one before, but the vectors are independent, so that their steps overlap. x[s][i]
- * and q[s][i] have value i of all groups in vector s. part_lx and part_l2 are the terms that each
- * value adds to the sums. Most steps end early, because no lane changes its quant.
+ * depends on the previous one, but the vectors are independent, so that the processor can overlap
+ * their steps. x[s][i] and q[s][i] have value i of all groups in vector s. part_lx and part_l2 are
+ * the terms that each value adds to the sums. Most steps end early, because no lane changes its
+ * quant.
  */
 #define SETS 2
 
@@ -86,7 +87,10 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     d->lx = d->l2 = f_set(0);
     for (size_t i = 0; i < n; i++) {
         q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
-        /* Zeros keep the lanes with tiny values from changing any quant. */
+        /*
+         * Replace the values of lanes with only tiny values by zeros, so that their quants do not
+         * change.
+         */
         d->x[i] = f_choose(d->zero, f_set(0), x[i]);
         d->w[i] = f_mul(d->x[i], d->x[i]);
         d->part_lx[i] = f_mul(f_mul(d->w[i], d->x[i]), q[i]);

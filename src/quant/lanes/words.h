@@ -3,8 +3,8 @@
  *
  * The templates in this directory use types and functions that each instruction set defines: x86/
  * for AVX2 and AVX-512, arm/ for NEON. A kernel file defines KERNEL (the attributes of its
- * functions), includes the definitions and then the templates; everything is static. This file is
- * included nowhere. It documents the types and functions.
+ * functions), includes the definitions and then the templates; everything is static. No file
+ * includes this one; it only documents the types and functions.
  *
  * Lanes (x86/lanes_avx2.h, x86/lanes_avx512.h, arm/lanes_neon.h), for searches with one group of
  * values per lane:

@@ -15,7 +15,7 @@ typedef struct encoder {
     float peaks[CHUNK_GROUPS];
     float least[CHUNK_GROUPS];
     float greatest[CHUNK_GROUPS];
-    float scales[CHUNK_GROUPS]; /* or the multipliers or divisors derived from the scales */
+    float scales[CHUNK_GROUPS]; /* or multipliers or divisors derived from them */
     float biases[CHUNK_GROUPS];
     float values[CHUNK];
 } encoder;

@@ -7,8 +7,8 @@
  * are the reference, and lets each set that the processor supports replace their loops. There is no
  * state.
  *
- * Scales, biases and factors passed to decoders are finite, so that a NaN can only come from a
- * code. Groups for which they are not finite are decoded by the scalar loops. Encoders accept any
+ * Scales, biases and factors passed to vectorized decoders are finite, so that a NaN can only come
+ * from a code. If they are not finite, the scalar loops decode the groups. Encoders accept any
  * floats. No loop reads or writes outside its groups. Only arrays of float need alignment.
  */
 #ifndef WB_QUANT_MLX_MLX_KERNELS_H
@@ -110,8 +110,8 @@ typedef struct wb__mlx_kernels {
 } wb__mlx_kernels;
 
 /*
- * Prefetches the n values that lie WB__MLX_CHUNK elements after `values`. They belong to the next
- * chunk and are loaded while the codes of this chunk are computed.
+ * Prefetches the n values that are stored WB__MLX_CHUNK elements after `values`. They belong to the
+ * next chunk and are loaded while the codes of this chunk are computed.
  */
 static inline void wb__mlx_fetch(const float *values, size_t n)
 {
@@ -120,7 +120,7 @@ static inline void wb__mlx_fetch(const float *values, size_t n)
         __builtin_prefetch((const void *)(next + at));
 }
 
-/* Selects the loops for the given WB__CPU_* features. Every entry is set. */
+/* Selects the loops for the given WB__CPU_* features. Sets every entry of `kernels`. */
 void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels);
 
 /*

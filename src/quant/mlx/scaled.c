@@ -91,7 +91,7 @@ static inline void divide(const float *values, const float *divisors, float fact
     }
 }
 
-/* Only an F32 result can include a factor of the whole tensor; the other formats ignore it. */
+/* `factor` is the scale of the whole tensor. Only F32 results use it. */
 static inline float scaled(float value, float scale, float factor, int32_t dtype)
 {
     float product = wb__float_round(dtype, value * scale);

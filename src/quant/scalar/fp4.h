@@ -11,14 +11,14 @@ static inline float wb__half_of_e8m0(uint8_t e)
 }
 
 /*
- * Returns 125 + floor(log2(x)), which scales x into the upper binade of F4. Wraps for x below
- * 2^-125.
+ * Returns the E8M0 code 125 + floor(log2(x)). x divided by this scale is from 4 to 8, the upper
+ * binade of F4. Wraps for x below 2^-125.
  *
- * ggml takes the floor of a logarithm rounded to binary32, so for some x just below 2^n it gets n,
- * and so does this function. For x = 2^n (1 - j 2^-24), the logarithm is n - j 2^-24 / ln 2, except
- * for negligible terms. It rounds to n if the difference from n is less than half the spacing of
- * the floats below n. This means j < ln 2 · 2^p, where 2^p is the largest power of two up to |n|;
- * or half of that, if n is a positive power of two.
+ * ggml rounds the logarithm to binary32 before it takes the floor. So for some x just below 2^n it
+ * gets n, and so does this function. For x = 2^n (1 - j 2^-24), the logarithm is, except for
+ * negligible terms, n - j 2^-24 / ln 2. It rounds to n if the difference from n is less than half
+ * the spacing of the floats below n. This means j < ln 2 · 2^p, where 2^p is the largest power of
+ * two up to |n|; or half of that, if n is a positive power of two.
  */
 static inline uint8_t wb__e8m0_for(float x)
 {

@@ -49,7 +49,7 @@ static void rank_anything(const float *x, size_t n, uint8_t *order)
 
 /*
  * Computes the order of the values, stable for equal values. The rank of a value is the number of
- * values before it. Counting them needs no unpredictable branches and can be vectorized.
+ * values before it. Counting these values needs no unpredictable branches and can be vectorized.
  */
 void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 {
@@ -66,8 +66,8 @@ void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 }
 
 /*
- * Computes the coordinates l of a split. If its scale is negative, inverts the coordinates, and in
- * *best the scale and the shifts.
+ * Computes the coordinates l of a split. If the scale of the split is negative, inverts the
+ * coordinates, and also the scale and the shifts in *best.
  */
 static void apply(wb__iq1_split *best, size_t n, const uint8_t *order, uint8_t *l)
 {
@@ -102,8 +102,8 @@ static unsigned best_near(const uint16_t *near, unsigned count, const float *x,
 }
 
 /*
- * Stores the codes of the points for the coordinates l. If a code was not in the codebook, so that
- * a neighbour replaced it, computes the scale again.
+ * Stores the codes of the points for the coordinates l. If a neighbour replaced a code that is not
+ * in the codebook, computes the scale again.
  */
 static void find_points(const wb__iq1_search *search, size_t n, const float *x,
                         const float *weights, const uint8_t *l, wb__iq1_split *best,

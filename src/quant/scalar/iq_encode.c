@@ -228,10 +228,10 @@ void wb__iq3_xxs_with(wb__iq_search *search, const float *x, const float *import
 }
 
 /*
- * Reproduces an error of ggml: it stores no points and no signs for a group of zeros, so those of
- * the following groups move into its place. The ninth bits of the point numbers and the scales do
- * not move. Such a block decodes to wrong values, but these are the bytes that all other programs
- * write.
+ * Reproduces an error of ggml: ggml stores no points and no signs for a group of zeros, so that the
+ * points and signs of the following groups take the place of this group. The ninth bits of the
+ * point numbers and the scales do not move. Such a block decodes to wrong values, but these are the
+ * bytes that all other programs write.
  */
 static void close_gaps(const iq_block *block, uint8_t *points, uint8_t *signs)
 {

@@ -77,8 +77,8 @@ static fit fit_of(const wb__iq_group *group, const uint16_t *codes)
 }
 
 /*
- * Searches the moved points again (all points if again_all), with `scale`, which is optimal for the
- * current points. Returns the optimal scale for the new points.
+ * Searches again for the points with moved[k] set (for all points if again_all is set). Uses
+ * `scale`, which is optimal for the current points. Returns the optimal scale for the new points.
  */
 static float look_again(const wb__iq_group *group, float scale, const bool *moved, uint16_t *codes)
 {

@@ -17,9 +17,9 @@
  *
  * The first table shows the layout and the block size in bytes, the second one the value. d and m
  * are the common scales of the block, s is the scale and t the minimum of a group, and q is the
- * quant. Packed bits of a value never cross a byte boundary: byte m of 32 contains, from its lowest
- * bits upwards, bits of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the other functions
- * in k.h.
+ * quant. Packed bits of a value never cross a byte boundary: byte m of each 32 bytes contains, from
+ * its lowest bits upwards, bits of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the other
+ * functions in k.h.
  */
 #include "quant/scalar/k.h"
 #include "quant/kernel.h"

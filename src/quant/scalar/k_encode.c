@@ -5,9 +5,9 @@
  * values; these scales are quantized; the values are quantized again with the quantized scales. If
  * the quantized scale of a group is zero, the group keeps the quants of the search.
  *
- * With an importance matrix, the searches try more candidates, and the weights grow with the
- * magnitude of the value, starting from the variance of the block. Without a matrix, each type has
- * weights of its own.
+ * With an importance matrix, the searches try more candidates, and the weight of a value x is
+ * importance · sqrt(variance of the block + x²). Without a matrix, each type computes the weights
+ * differently.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/k.h"

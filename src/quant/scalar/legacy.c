@@ -131,7 +131,7 @@ static void decode_q8_1(const uint8_t *blocks, float *values, size_t n)
 
 /*
  * Returns 1 / d, or 0 if d is 0. The result for a subnormal d is infinity; rounding.h defines the
- * quants that follow from it.
+ * quants that result from this.
  */
 static float reciprocal(float d)
 {

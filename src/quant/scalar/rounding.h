@@ -2,9 +2,9 @@
  * quant/scalar/rounding.h: conversion of floats to integers, defined for every float.
  *
  * In C, converting a value that does not fit is undefined. The results to reproduce are those of
- * ggml on x86-64, where such a conversion, also of NaN, gives the least integer. Blocks of
- * subnormal values, whose scale has no finite reciprocal, depend on this result. The functions
- * below therefore use this rule on all machines.
+ * ggml on x86-64, where such a conversion, also of NaN, gives INT32_MIN. Blocks of subnormal
+ * values, whose scale has no finite reciprocal, depend on this result. The functions below
+ * therefore use this rule on all machines.
  */
 #ifndef WB_QUANT_SCALAR_ROUNDING_H
 #define WB_QUANT_SCALAR_ROUNDING_H

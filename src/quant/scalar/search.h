@@ -63,8 +63,8 @@ float wb__search_minimum(size_t n, int top, const float *x, const float *weights
                          const wb__scale_tries *tries, uint8_t *q, float *minimum);
 
 /*
- * Fits x ≈ scale * q, q <= top, for values that are hardly ever negative, such as scales and
- * minima. A negative q is stored modulo 256: -1 becomes 255. Returns the scale.
+ * Fits x ≈ scale * q, q <= top, for values that are rarely negative, such as scales and minima. A
+ * negative q is stored modulo 256: -1 becomes 255. Returns the scale.
  */
 float wb__search_unsigned(size_t n, int top, const float *x, const float *weights, uint8_t *q);
 

@@ -10,9 +10,9 @@
  * order, lowest bits first. In TQ2_0, byte m of each half of the block contains the values m,
  * m + 32, m + 64 and m + 96 of this half.
  *
- * TQ1_0 combines five quants to a number Q in base 3, and stores 256 Q / 3^5, rounded up.
- * Multiplying the byte by three moves the first quant above bit 7. Values in byte m of each part,
- * with n from 0 to 4, in the last part from 0 to 3:
+ * TQ1_0 combines five quants into a number Q in base 3, and stores 256 Q / 3^5, rounded up.
+ * Multiplying the byte by three moves the first quant above bit 7. Byte m of each part contains the
+ * following values; n is from 0 to 4, in the last part from 0 to 3:
  *
  *   bytes 0 to 31    m + 32 n
  *   bytes 32 to 47   160 + m + 16 n

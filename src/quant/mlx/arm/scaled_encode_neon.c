@@ -2,8 +2,8 @@
  * Encoding of scaled E2M1 and E4M3 with NEON.
  *
  * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index of a
- * table of codes is this number minus 499, which is the number for 0.25, the first midpoint.
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index into
+ * a table of codes is this number minus 499; 499 is the number for 0.25, the first midpoint.
  * Magnitudes above 16 and NaN are left to the scalar code.
  */
 #include "quant/mlx/arm/neon.h"
@@ -127,7 +127,7 @@ static void encode_e4m3(const float *values, const float *multipliers, size_t gr
     }
 }
 
-/* Returns the values of four E4M3 codes, with infinity instead of zero. */
+/* Returns the values of four E4M3 codes, but infinity for zero, so that all quotients become 0. */
 NEON_INLINE float32x4_t scales_of(uint32x4_t code)
 {
     uint32x4_t rest = vandq_u32(code, vdupq_n_u32(0x7F));

@@ -3,8 +3,8 @@
  *
  * Eight codes of b bits fill b bytes. An 8-byte load reads them and is copied to all quadwords. A
  * byte shuffle then gives each 32-bit lane the bytes that contain its code. A shift, with a
- * separate count per lane, and a mask extract the code. Of the loads for 32 codes, the last ones
- * start at an earlier byte, so that they do not read past the end.
+ * separate count per lane, and a mask extract the code. The last loads for 32 codes start before
+ * the first byte of their codes, so that they do not read past the end.
  */
 #ifndef WB_QUANT_MLX_X86_AVX2_H
 #define WB_QUANT_MLX_X86_AVX2_H

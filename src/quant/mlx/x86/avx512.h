@@ -20,7 +20,7 @@
 #if !defined(__clang__) && !defined(__OPTIMIZE__)
 /*
  * Without optimisation, gcc's intrinsics with constant operands are macros that convert -1 to an
- * unsigned type.
+ * unsigned type, which causes this warning.
  */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif

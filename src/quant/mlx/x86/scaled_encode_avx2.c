@@ -2,8 +2,8 @@
  * Encoding of scaled E2M1 and E4M3 with AVX2.
  *
  * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index of a
- * table of codes is this number minus 499, which is the number for 0.25, the first midpoint.
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index into
+ * a table of codes is this number minus 499; 499 is the number for 0.25, the first midpoint.
  * Magnitudes above 16 and NaN are left to the scalar code.
  */
 #include "quant/mlx/x86/avx2.h"
