@@ -92,7 +92,7 @@ void wb__provider_trim(wb_provider *provider)
 
 void wb__provider_count(const wb_provider *provider, wb_cache_stats *stats)
 {
-    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* not const, to lock the mutex */
+    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* cast const away to lock the mutex */
     (void)pthread_mutex_lock(&p->lock);
     *stats = p->stats;
     stats->size = sizeof *stats;

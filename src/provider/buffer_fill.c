@@ -109,8 +109,8 @@ static wb_status read_chunk(wb__filler *f, const wb__run *run, uint64_t first, u
     return read_elements(f, run, first, n, dst, bytes);
 }
 
-/* Converts n values. If their address is unaligned, first moves them to the aligned address before
- * it. */
+/* Converts n values. If `values` is not aligned for the dtype, first moves the values down to the
+ * preceding aligned address. */
 static void convert(const wb__filler *f, const wb__run *run, uint8_t *values, uint64_t n,
                     uint8_t *dst)
 {
@@ -250,8 +250,8 @@ static wb_status fill_run(wb__filler *f, const wb__run *run, uint64_t first, uin
 
 /* ---- rows ---- */
 
-/* Reads n rows of a run, and writes each to its place among the rows of the interleaved runs. `dst`
- * is the place of the first row. */
+/* Reads n rows of a run and writes them to `dst` at intervals of run->pitch bytes, because the buffer
+ * interleaves the rows of several runs. */
 static wb_status scatter(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n,
                          uint8_t *dst)
 {
@@ -336,7 +336,7 @@ static wb_status read_permuted(wb__filler *f, const permuted *p, uint64_t first,
     return status;
 }
 
-/* Uploads a range of bytes that is not in a staging buffer. */
+/* Copies a range of bytes to staging buffers and uploads it. */
 static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, uint64_t n)
 {
     wb_status status = WB_OK;
@@ -352,7 +352,8 @@ static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, ui
     return status;
 }
 
-/* Fills the rows of whole heads. */
+/* Fills n elements of a permuted run. They are complete heads, because rows are permuted only within
+ * a head. */
 static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
     uint64_t row_elements = run->elements / run->rows;
@@ -379,8 +380,8 @@ static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first
 
 /* ---- pieces ---- */
 
-/* Returns the number of elements that are filled together: a head if the rows are permuted. All of
- * them if the run must be read at once. */
+/* Returns the smallest number of elements that can be filled separately: all elements if the run must
+ * be read at once, one head if its rows are permuted, otherwise one chunk. */
 static uint64_t unit_of(const wb__run *run)
 {
     if (run->part == WB__NO_PART || run->pitch != 0 || run->is_decoded)

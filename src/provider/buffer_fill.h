@@ -30,13 +30,13 @@ typedef struct wb__filler {
     const wb_device *device;
     const wb__layout *layout; /* layout of the current buffer */
     void *handle;             /* the current buffer */
-    uint8_t *mapped;          /* its address; NULL: use wb_device.upload */
+    uint8_t *mapped;          /* address of the current buffer; NULL: use wb_device.upload */
     wb__direct_pieces straight;
     uint8_t *ready[2]; /* staging buffers for uploads, used in turn; NULL: not needed yet */
     bool staged[2];    /* the staging buffer comes from wb_device.stage */
     void *event[2];
     bool pending[2]; /* event[i] is an upload that may be in progress */
-    size_t piece[2]; /* wb__filler.current when the upload began */
+    size_t piece[2]; /* value of `current` when upload i began */
     unsigned turn;   /* index of the staging buffer to use next */
     size_t current;  /* number of the piece being filled, for wb__fill_ended */
     wb__lost *lost;
@@ -47,7 +47,8 @@ void wb__filler_open(wb__filler *f, wb__context *context, const wb_model *model,
                      const wb__files *files, const wb_device *device);
 void wb__filler_close(wb__filler *f);
 
-/* Selects the buffer to fill, which has layout->bytes bytes. Adds the lost values to *lost. */
+/* Selects the buffer to fill, which has layout->bytes bytes. Values that conversions lose are counted
+ * in *lost. */
 wb_status wb__filler_select(wb__filler *f, const wb__layout *layout, void *handle, wb__lost *lost);
 
 /* Zeroes the bytes between the sections of the selected buffer. */
@@ -84,14 +85,14 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
 /* ---- row_scatter.c ---- */
 
 /*
- * Copies bytes of a permuted run to their rows. `bytes` are the n bytes at position `at` of the
- * stored rows, in the dtype of the buffer; `to` is the address of row `first_row` of the permuted
- * rows, of which `rows` follow.
+ * Copies n bytes of a permuted run to their rows in the buffer. `bytes` are converted to the dtype of
+ * the buffer already; they begin at byte `at` of the rows that the run reads. `to` is the address of
+ * permuted row rows.start. Skips permuted rows outside `rows`.
  */
 void wb__scatter_rows(const wb__run *run, uint64_t at, const uint8_t *bytes, uint64_t n,
                       wb__cut rows, uint8_t *to);
 
-/* Copies a row of n bytes, and permutes its elements if the run is_inner. */
+/* Copies a row of n bytes, and permutes its elements if run->is_inner is set. */
 void wb__scatter_row(const wb__run *run, const uint8_t *row, size_t n, uint8_t *to);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "weighbridge/codec.h"
 
-/* Computes the key of the buffer in a segment that several processes share. */
+/* Computes the key that identifies the buffer among those that processes share (wb_device.claim). */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
@@ -55,8 +55,8 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
     return buffer;
 }
 
-/* Copies the shape and the part rows into the entry, because the layout frees its own. The lock is
- * held. */
+/* Copies the shape and the part rows into the entry, because those of the layout are freed with it.
+ * The caller holds the lock. */
 static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout *layout)
 {
     size_t shape = layout->rank * sizeof *layout->shape;
@@ -86,7 +86,7 @@ static wb_status make_layout(const wb_provider *provider, wb__context *context, 
     if (status == WB_OK)
         status = wb__layout_make(&job->layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
-    if (status == WB_OK && operands.list != NULL) /* never NULL: there is at least one operand */
+    if (status == WB_OK && operands.list != NULL) /* `list` is never NULL here */
         job->buffer = describe(&job->layout, &operands.list[0]);
     wb__operands_free(&operands);
     return status;

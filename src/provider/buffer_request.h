@@ -31,15 +31,15 @@ typedef struct wb__target_type {
 
 /*
  * How the policy changes the rows and the values of an operand. RoPE rotates the first `rotated`
- * rows of each head:
+ * rows of each head. A model stores them in one of two layouts, interleaved or half:
  *
- *     interleaved row:           0  1  2  3  …  rotated - 1
- *     corresponding half row:    0  h  1  h + 1 … 2 h - 1       with h = rotated / 2
+ *     row in the interleaved layout:   0  1  2  3  …  rotated - 1
+ *     same row in the half layout:     0  h  1  h + 1 … 2 h - 1       with h = rotated / 2
  */
 typedef struct wb__row_change {
     uint64_t head_rows; /* number of rows of a head; 0: the rows are not permuted */
     uint64_t rotated;   /* an even number */
-    bool to_half;       /* the rows are stored interleaved; otherwise they become interleaved */
+    bool to_half;       /* true: interleaved becomes half; false: half becomes interleaved */
     float adds;         /* number to add to each value */
 } wb__row_change;
 
@@ -79,10 +79,10 @@ static inline uint64_t wb__operand_key(const wb__operand *operand)
 
 /*
  * Adds the tensor whose name is `text`. If there is none, or `joined` is set, `text` is a list of
- * names joined with '+', and all these tensors are added. A name of a tensor that the model stores
- * in another way (virtual_names.c) stands for the tensors or the part of a tensor that the model
- * has. Fails with WB_ERROR_NOT_FOUND if a tensor does not exist. The caller must call
- * wb__operands_free, also after a failure.
+ * names joined with '+', and all these tensors are added. If the model stores a named tensor in
+ * another way, such as q, k and v instead of qkv, adds the stored tensors or the part of a stored
+ * tensor that correspond to it (virtual_names.c). Fails with WB_ERROR_NOT_FOUND if a tensor does not
+ * exist. The caller must call wb__operands_free, also after a failure.
  */
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
@@ -92,9 +92,9 @@ wb_status wb__operands_add_key(wb__operands *operands, wb__context *context, con
                                uint64_t key);
 
 /*
- * Sets keys[] to the operands for which a canonical name stands that no tensor has: q, k and v for
- * qkv, gate and up for gate_up, or a part of such a tensor for q, k, v, gate or up. Fails with
- * WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
+ * For a canonical name that no tensor has, sets keys[] to the operands that correspond to it: q, k
+ * and v for qkv, gate and up for gate_up, or a part of qkv or gate_up for q, k, v, gate or up. Fails
+ * with WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
  */
 wb_status wb__virtual_keys(wb__context *context, const wb_model *model, wb__str name,
                            uint64_t keys[WB__FUSED_MAX], size_t *n);
@@ -127,7 +127,7 @@ static inline uint32_t wb__joint_of(const wb__operand *operand)
     return operand->tensor.rank < 2 ? 0 : operand->tensor.rank - (own < 2 ? 1 : 2);
 }
 
-/* Returns the length of a dimension. For a part of a tensor, it is that of the part. */
+/* Returns the length of a dimension of the operand, which may be a part of a tensor. */
 static inline uint64_t wb__operand_length(const wb__operand *operand, uint32_t axis)
 {
     return operand->part != 0 && axis == wb__joint_of(operand) ? operand->part_rows
@@ -258,9 +258,9 @@ typedef struct wb__run {
     wb__row_change change;
     uint64_t first_row;
     wb__cut to_rows;
-    bool is_inner; /* permuted are the elements of each row, because the tensor is transposed */
-    bool is_awq;   /* the elements of a word have the order of AWQ */
-    uint32_t inner_bits;  /* bits of these elements; 0: those of the dtype */
+    bool is_inner; /* the elements of each row are permuted, because the tensor is transposed */
+    bool is_awq;   /* the elements are packed in words in the order of AWQ */
+    uint32_t inner_bits;  /* size of a permuted element in bits; 0: size of the dtype */
     float adds;           /* number to add to each value */
     bool converts;        /* the bytes in the buffer differ from those in the file */
     uint64_t first_range; /* index of the first range of the plan that belongs to the run, or to the

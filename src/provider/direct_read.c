@@ -70,9 +70,9 @@ static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 }
 
 /*
- * Returns true if direct I/O is worthwhile. If one thread reads, the read-ahead of the kernel
- * continues from one tensor into the next and is as fast or faster. Several threads disturb the
- * read-ahead of the kernel (docs/provider.md).
+ * Returns true if direct I/O is worthwhile. If only one thread reads, reading through the page cache
+ * is as fast or faster, because the kernel's read-ahead continues from one tensor into the next.
+ * Several threads disturb this read-ahead (docs/provider.md).
  */
 static bool is_wanted(const wb__files *files)
 {
@@ -135,7 +135,7 @@ static bool is_aligned(const wb__window_of_run *window)
     return (window->offset | (uintptr_t)window->dst | window->n) % WB__DIRECT_ALIGNMENT == 0;
 }
 
-/* Returns the number of bytes between the last multiple of the alignment and the window. */
+/* Returns the distance in bytes from the preceding multiple of the alignment to the window. */
 static size_t before(const wb__window_of_run *window)
 {
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);

@@ -1,10 +1,10 @@
 /*
  * provider/direct_read.h: reads runs that need no decoding directly from their file.
  *
- * A run (wb__run) is divided into windows. Windows in the page cache are copied from it, and all
- * others are read with direct I/O (io/direct.h), as in wb_load. io_uring reads the next windows
- * while one is copied or converted. Compressed, byte-swapped and short runs are not read here, but
- * with wb_tensor_read, and so are files for which direct I/O has no advantage.
+ * A run (wb__run) is divided into windows. Windows in the page cache are copied from the page cache,
+ * and all others are read with direct I/O (io/direct.h), as in wb_load. While a window is copied or
+ * converted, io_uring reads the next windows. Compressed, byte-swapped and short runs, and files for
+ * which direct I/O has no advantage, are read with wb_tensor_read instead.
  */
 #ifndef WB_PROVIDER_DIRECT_READ_H
 #define WB_PROVIDER_DIRECT_READ_H
@@ -25,9 +25,9 @@ typedef struct wb__files {
 typedef struct wb__window_of_run {
     uint64_t offset; /* file offset */
     size_t n;
-    uint8_t *dst;    /* destination of the caller; NULL: none */
+    uint8_t *dst;    /* the caller's destination; NULL: none, use the staging buffer */
     uint8_t *bytes;  /* address of the window's bytes after the read */
-    bool past;       /* the window is read with direct I/O, past the page cache */
+    bool past;       /* the window is read with direct I/O */
     bool is_reading; /* io_uring is reading the window */
     int64_t result;  /* number of bytes that io_uring read; negative: error, or not read */
 } wb__window_of_run;
@@ -43,7 +43,7 @@ typedef struct wb__direct_pieces {
     uint8_t *dst;          /* destination of byte `begin` of the run; NULL: none */
     uint64_t begin;        /* offset in the run of the first byte to read */
     uint64_t step;         /* largest size of a window in bytes */
-    uint64_t next;         /* offset in the run of the first byte that no window has */
+    uint64_t next;         /* offset in the run of the next window to make */
     uint64_t end;          /* offset in the run of the end of the bytes to read */
     unsigned first, count; /* index of the oldest current window, and number of current windows */
     bool given;            /* the oldest current window was returned to the caller */

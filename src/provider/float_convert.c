@@ -1,7 +1,7 @@
 /*
- * Converts between floating-point dtypes and counts lost values. The magnitude of a value tells
- * whether it is lost: for binary16, 65520 and more round to infinity, 2^-25 and less round to 0.
- * The values are counted in a separate loop without branches, which compilers vectorize.
+ * Converts between floating-point dtypes and counts lost values. A value is lost if its magnitude is
+ * too large or too small: for binary16, 65520 and more round to infinity, 2^-25 and less round to 0.
+ * Lost values are counted in a separate loop without branches, which compilers vectorize.
  */
 #include "cpu/cpu.h"
 #include "provider/buffer_fill.h"
@@ -52,7 +52,7 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, float adds, i
     float room[PIECE];
     wb__codec widen, narrow;
     const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
-    /* These return false if there is no kernel; the loop below checks for that. */
+    /* wb__codec_get returns false if there is no kernel; the loop below handles that case. */
     (void)wb__codec_get(from, wb__cpu_features(), &widen);
     (void)wb__codec_get(to, wb__cpu_features(), &narrow);
     bounds b = bounds_of(to);

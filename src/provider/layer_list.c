@@ -27,7 +27,7 @@ static size_t prefix_of(const wb__name_entry *entry, uint32_t layer, bool encode
         return strstr(canonical, "{n}") == NULL ? 0 : SIZE_MAX;
     if (entry->layer != layer || strncmp(canonical, prefix.ptr, prefix.len) != 0)
         return SIZE_MAX;
-    const char *number = entry->text + prefix.len - 4; /* the digits, and a dot */
+    const char *number = entry->text + prefix.len - 4; /* the layer number, then a dot */
     return (size_t)(strchr(number, '.') - entry->text) + 1;
 }
 
@@ -110,7 +110,7 @@ static wb_status set_rank(const maker *m, wb__listed *item)
 
 /* ---- fused tensors ---- */
 
-/* Returns the item with a role in the group of `of`, or NULL. */
+/* Returns the item with role `leaf` in the same group as `of`, or NULL. */
 static wb__listed *member(const wb__weight_list *list, const wb__listed *of, wb__leaf leaf)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -122,7 +122,7 @@ static wb__listed *member(const wb__weight_list *list, const wb__listed *of, wb_
     return NULL;
 }
 
-#define REMOVED UINT32_MAX /* wb__listed.part_count of an item that another one includes */
+#define REMOVED UINT32_MAX /* wb__listed.part_count of an item that is fused into another item */
 
 /* Joins texts with '+'. Returns a copy in the arena, or NULL. */
 static const char *join(const maker *m, const char *const *texts, size_t n)
@@ -135,7 +135,7 @@ static const char *join(const maker *m, const char *const *texts, size_t n)
     return len < sizeof joined ? wb__arena_copy(&m->list->arena, joined, len) : NULL;
 }
 
-/* Lets items[0] stand for all n items. `whole` is the canonical name of all parts, or NULL. */
+/* Fuses n items into items[0]. `whole` is the canonical name of the result; NULL: join the names. */
 static bool fuse(const maker *m, wb__listed *const *items, size_t n, const char *whole)
 {
     const char *texts[WB__FUSED_MAX], *names[WB__FUSED_MAX];
@@ -154,7 +154,8 @@ static bool fuse(const maker *m, wb__listed *const *items, size_t n, const char 
     return true;
 }
 
-/* Fuses the n items, each group of them that can be fused. */
+/* Divides the n items into groups that can be fused, and fuses each group. `whole` is the role of the
+ * result if all items are in one group. */
 static wb_status fuse_groups(const maker *m, wb__listed *const *items, size_t n, wb__leaf whole)
 {
     wb__str names[WB__FUSED_MAX];
@@ -178,7 +179,7 @@ static wb_status fuse_groups(const maker *m, wb__listed *const *items, size_t n,
     return status;
 }
 
-/* Fuses the tensors of each group of roles that has all parts of a whole. */
+/* Fuses q, k and v, and gate and up, wherever the list has all of them. */
 static wb_status fuse_all(const maker *m)
 {
     static const wb__leaf wholes[] = {WB__LEAF_QKV, WB__LEAF_GATE_UP};
@@ -202,7 +203,7 @@ static wb_status fuse_all(const maker *m)
     return WB_OK;
 }
 
-/* Removes the items that other items include. */
+/* Removes the items that were fused into other items. */
 static void remove_fused(wb__weight_list *list)
 {
     size_t kept = 0;
@@ -215,7 +216,7 @@ static void remove_fused(wb__weight_list *list)
 
 /* ---- all of it ---- */
 
-/* Sets the names of the parts of tensors that are stored as one. */
+/* Sets the names of the parts of a stored qkv or gate_up. */
 static wb_status name_parts(const maker *m, wb__listed *item)
 {
     wb__leaf leaves[WB__FUSED_MAX];

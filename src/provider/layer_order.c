@@ -55,7 +55,7 @@ static uint32_t find(const row *rows, size_t n, wb__str name, uint32_t otherwise
     return otherwise;
 }
 
-/* Takes the text before the next '.', or all of it. */
+/* Removes the text before the next '.', or all text, from *rest, and returns it. */
 static wb__str next_word(wb__str *rest)
 {
     const char *dot = memchr(rest->ptr, '.', rest->len);

@@ -20,11 +20,11 @@ typedef struct wb__listed {
     wb__layer_role role;
     uint32_t order;      /* position in the order of use */
     uint32_t dimensions; /* number of dimensions of the tensor */
-    uint32_t part_count; /* names of the tensors of which it consists, if there are several */
+    uint32_t part_count; /* number of `parts`, the names of the tensors in a fused weight; or 0 */
     const char *parts[WB__FUSED_MAX];
 } wb__listed;
 
-#define WB__LISTED_MAX 4096 /* more than the names that a family has for one layer */
+#define WB__LISTED_MAX 4096 /* maximum length of a list; no family has so many names in a layer */
 
 typedef struct wb__weight_list {
     wb_allocator allocator;

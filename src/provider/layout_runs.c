@@ -128,18 +128,18 @@ static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
                : wb__fail_memory(m->context); /* an index overflows */
 }
 
-/* A range of an operand that becomes a run of each part. */
+/* A range of an operand. A run is made of each part of the operand. */
 typedef struct piece {
     const wb__operand *operand;
     uint32_t axis;
     wb__cut cut;  /* range of `axis`, in rows of the stored tensor */
-    wb__cut lead; /* range of dimension 0, if `axis` is another one */
+    wb__cut lead; /* range of dimension 0, if `axis` is not 0 */
     wb__row_change change;
 } piece;
 
 /*
- * Applies the row permutation of a piece to a run: the run reads whole heads, and those of their
- * rows that belong to the piece get their place in the buffer. Sets *own to the rows to read.
+ * Applies the row permutation of a piece to a run: the run reads complete heads, but only the rows
+ * that belong to the piece are copied to the buffer. Sets *own to the rows to read.
  */
 static wb_status permute_run(const wb__layout_maker *m, const piece *of, const wb_tensor *part,
                              wb__part role, wb__cut *own, wb__run *run)
@@ -361,7 +361,7 @@ static piece make_piece(const wb__layout_maker *m, const wb__operand *operand, w
         of.cut = (wb__cut){0, wb__operand_length(operand, m->joint)};
     }
     if (of.axis == m->joint)
-        of.cut.start += operand->first_row; /* at most the number of rows */
+        of.cut.start += operand->first_row; /* cannot overflow: at most the number of rows */
     if (operand->role.leaf == WB__LEAF_QKV && c == 2)
         of.change.head_rows = 0; /* RoPE does not apply to v */
     return of;

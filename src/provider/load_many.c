@@ -26,10 +26,10 @@ typedef struct many {
     wanted *list;
     size_t count;
     wb_status status; /* status of the first failure; protected by the lock of the provider */
-    size_t failed;    /* its index in `list` */
+    size_t failed;    /* index in `list` of the entry that failed first */
 } many;
 
-/* Entries that are filled together. */
+/* An entry of a batch. The entries of a batch are filled together. */
 typedef struct job {
     wb__load_job load;
     size_t wanted; /* index in many.list */
@@ -56,7 +56,7 @@ static int in_file_order(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Records an error. Of several, the one of the first entry in file order is reported. */
+/* Records an error. If there are several, reports that of the first entry in file order. */
 static void fail(many *m, size_t index, wb_status status, const wb_error *error)
 {
     if (m->status != WB_OK && m->failed < index)
@@ -69,7 +69,7 @@ static void fail(many *m, size_t index, wb_status status, const wb_error *error)
 
 /* ---- a batch ---- */
 
-/* Ends a job. The first use is the caller's. */
+/* Ends a job. On success, adds a use if the caller wants one (many.uses). */
 static void end(batch *b, job *of, wb_status status)
 {
     wanted *w = &b->all->list[of->wanted];
@@ -160,7 +160,7 @@ static void load_batches(many *m, batch *b)
             continue;
         if (!prepare(b, i)) {
             run(b);
-            i--; /* try again with the memory that the batch no longer reserves */
+            i--; /* try again: the batch no longer reserves memory */
             continue;
         }
         if (b->count == b->capacity || b->runs >= BATCH_RUNS)
@@ -236,7 +236,7 @@ static wb_status load_together(many *m)
     wb__free(allocator, b.jobs, b.capacity * sizeof *b.jobs);
     wb__free(allocator, b.buffers, b.capacity * sizeof *b.buffers);
     for (size_t i = 0; i < m->count && status == WB_OK; i++)
-        load_one(m, i); /* those that other threads load */
+        load_one(m, i); /* waits for entries that other threads load */
     return status != WB_OK ? status : m->status;
 }
 

@@ -10,7 +10,7 @@
 #define WORKERS_MAX 64
 
 typedef struct piece {
-    uint64_t file, offset; /* position of its first byte */
+    uint64_t file, offset; /* position of the first byte of the piece */
     size_t buffer, run;
     uint64_t first, n; /* elements of the run */
     bool fills_gaps;   /* the first piece of its buffer */
@@ -35,7 +35,7 @@ static size_t pieces_of(const wb__run *run)
     return step == 0 ? 0 : (size_t)((run->elements + step - 1) / step);
 }
 
-/* Returns the file offset of an element of a run. Runs that are decoded are read at once. */
+/* Returns the file offset of an element of a run. A decoded run is read at once: returns its start. */
 static uint64_t offset_of(const wb__run *run, uint64_t element)
 {
     const wb_plan_range *range = &run->range;
@@ -119,8 +119,8 @@ static void fail(state *s, size_t index, wb_status status, const wb_error *error
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-/* Pieces that a worker has filled, and whose uploads may be in progress. At most two are, because a
- * filler has two staging buffers. */
+/* Pieces that a worker has filled, but whose uploads may be in progress: at most two, because a
+ * filler has two staging buffers. The third element is for the piece that is being filled. */
 typedef struct uploads {
     size_t count;
     size_t index[3];
@@ -176,7 +176,7 @@ static void work(void *arg, size_t worker)
         finish_ended(s, &filler, &u);
     } while (status == WB_OK && take(s, &index));
     wb_status waited = wb__fill_wait(&filler, status);
-    if (waited != WB_OK) /* the piece that failed, or one whose upload failed */
+    if (waited != WB_OK) /* report the piece that failed, or one whose upload failed */
         fail(s, status != WB_OK || u.count == 0 ? index : u.index[0], waited, &error);
     else
         finish_ended(s, &filler, &u);
@@ -210,7 +210,7 @@ wb_status wb__pass_run(const wb__pass *pass)
     size_t at = 0;
     for (size_t i = 0; i < pass->count; i++) {
         if (pass->buffers[i].left == 0)
-            pass->filled(pass->ctx, i); /* an empty buffer; its layout is no longer valid */
+            pass->filled(pass->ctx, i); /* an empty buffer; do not use its layout afterwards */
         else
             at += add_pieces(&pass->buffers[i], i, s.pieces + at);
     }

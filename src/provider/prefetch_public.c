@@ -10,8 +10,8 @@ typedef struct prefetch {
     size_t count, capacity;
 } prefetch;
 
-/* Adds the entry of a name. If `optional` is set, ignores a name that is not a tensor: the canonical
- * name of an incomplete stack of experts. */
+/* Adds the entry of a name. If `optional` is set, ignores a name that no tensor has, which happens
+ * for the canonical name of an incomplete stack of experts. */
 static wb_status add_name(prefetch *p, wb__context *context, wb__str name, bool optional)
 {
     wb__entry *entry;
@@ -38,8 +38,8 @@ static wb_status add_all(prefetch *p, wb__context *context)
     return status;
 }
 
-/* Touches each page of a buffer that uses mapped bytes. They stay mapped until the model is closed,
- * even if the buffer is evicted. */
+/* Touches each page of a buffer that uses mapped bytes. The bytes stay mapped until the model is
+ * closed, even if the buffer is evicted. */
 static void touch(void *arg, size_t i)
 {
     const prefetch *p = arg;

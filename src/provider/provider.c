@@ -8,9 +8,9 @@
 #include "device/device.h"
 
 /*
- * Adds a file to the key of a model, by which processes share its buffers. The key depends on the
- * sizes, inodes and times of all files. If a file has no path, the key is unique to this process
- * and model. Returns false if there is no file `index`.
+ * Adds a file to the key of a model. Processes whose models have the same key share buffers. The key
+ * depends on the sizes, inodes and times of all files. If a file has no path, the key is unique to
+ * this process and model. Returns false if there is no file `index`.
  */
 static bool add_file(const wb_model *model, uint64_t index, wb__hash_key *lane)
 {
@@ -85,7 +85,7 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;
     }
-    /* With a budget, evicted buffers may be loaded again, then from the page cache. */
+    /* With a budget, evicted buffers may be loaded again, so let the page cache keep the files. */
     if (provider->budget != 0 && provider->files.io == WB_IO_AUTO)
         provider->files.io = WB_IO_READ;
     provider->arena.allocator = &provider->allocator;

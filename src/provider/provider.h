@@ -65,10 +65,11 @@ struct wb_provider {
     pthread_cond_t loaded; /* signaled when a load ends */
     wb__arena arena;       /* entries */
     wb__list entries;      /* list of wb__entry * */
-    wb_cache_stats stats;  /* statistics, except `hits` and `in_use`, which the entries have */
+    wb_cache_stats stats;  /* statistics; `hits` and `in_use` are computed from the entries */
 };
 
-/* Value of wb__rank.axis in a request for fused tensors: its text is names joined with '+'. */
+/* Value of wb__rank.axis in a request for fused tensors, whose text consists of names joined with
+ * '+'. */
 #define WB__JOINED UINT32_MAX
 
 /* A request for a buffer. */
@@ -77,7 +78,7 @@ typedef struct wb__query {
     wb__rank rank;
 } wb__query;
 
-/* Creates a provider. files->io is wb_policy.io. */
+/* Creates a provider. Precondition: files->io has the value of wb_policy.io. */
 wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb__files *files,
                             const wb_device *device, const wb_policy *policy,
                             wb_provider **provider);
@@ -94,8 +95,8 @@ static inline wb__context wb__provider_context(const wb_provider *provider, wb_e
 
 /* ---- buffer_evict.c ---- */
 
-/* Maximum use count. An entry that reaches it keeps it and is never evicted. With 32 bits, an
- * engine that never releases a buffer can reach it. */
+/* Maximum use count. When the count of an entry reaches the maximum, it stays there, and the entry is
+ * never evicted. On 32-bit systems, a program that never releases a buffer can reach the maximum. */
 #define WB__FOR_GOOD (~WB__READY)
 
 /* Adds a use if the entry is ready. Returns false if it is not. */
@@ -128,7 +129,7 @@ wb_status wb__reserve(wb_provider *provider, wb__context *context, uint64_t byte
  * empty buffers. */
 uint64_t wb__device_bytes(const wb_buffer *buffer);
 
-/* Frees or unborrows the handle of a buffer. */
+/* Frees the handle of a buffer, or passes a borrowed handle to wb_device.unborrow. */
 void wb__handle_free(const wb_provider *provider, const wb_buffer *buffer);
 
 /* ---- buffer_cache.c ---- */

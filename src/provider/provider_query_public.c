@@ -32,7 +32,7 @@ int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t 
     int32_t dtype = -1;
     wb_status status =
         wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len), false);
-    if (status == WB_OK && operands.count > 1) /* they may be impossible to fuse */
+    if (status == WB_OK && operands.count > 1) /* check that they can be fused */
         status = wb__layout_make(&layout, &context, provider->model, &operands, &whole,
                                  &provider->becomes);
     if (status == WB_OK)

@@ -51,8 +51,8 @@ static wb_status describe(wb__context *context, const wb_model *model, uint64_t 
     return status;
 }
 
-/* Describes the operand with a key: its tensor, the part of it, and the changes that the policy
- * makes to it. */
+/* Describes the operand with this key: its tensor, which part of the tensor it is, and how the policy
+ * changes it. */
 static wb_status make_operand(const wb__operands *operands, wb__context *context,
                               const wb_model *model, uint64_t key, wb__operand *operand)
 {
@@ -90,8 +90,8 @@ static wb__str next_name(wb__str text, size_t at)
     return (wb__str){text.ptr + at, (plus == NULL ? text.len : (size_t)(plus - text.ptr)) - at};
 }
 
-/* Adds the tensor with this name, or the tensors for which the name stands. Fails with
- * WB_ERROR_NOT_FOUND, without a message, if there are none. */
+/* Adds the tensor with this name, or the operands that correspond to the name (wb__virtual_keys).
+ * Fails with WB_ERROR_NOT_FOUND, without a message, if there are none. */
 static wb_status add_name(wb__operands *operands, wb__context *context, const wb_model *model,
                           wb__str name)
 {

@@ -2,8 +2,8 @@
  * The changes that WB_POLICY_ROPE_* and WB_POLICY_NORM_PLAIN make to rows and values.
  *
  * The rows of q and k are permuted within each head, and the elements of their biases and norms
- * accordingly. The rules of the family mark the norms whose weights some files store minus 1
- * (arch/row_order.h).
+ * accordingly. For some norms, files may store each weight minus 1; the naming rules of the family
+ * mark these norms (arch/row_order.h).
  */
 #include "arch/row_order.h"
 #include "handle/semantics.h"

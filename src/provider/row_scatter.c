@@ -1,9 +1,9 @@
 /*
  * Permutes rows while they are copied to a buffer (wb__row_change).
  *
- * Of AWQ and GPTQ tensors, which are stored transposed, the elements of each stored row are
- * permuted. Elements of 4 bits are packed in words: a word has eight outputs, the first in the
- * lowest bits, or in the order of AWQ.
+ * AWQ and GPTQ tensors are stored transposed, so the elements within each stored row are permuted.
+ * Elements of 4 bits are packed in words: a word has eight outputs, the first in the lowest bits, or
+ * in the order of AWQ.
  */
 #include "provider/buffer_fill.h"
 #include "quant/hub/tiles.h"

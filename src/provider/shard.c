@@ -52,7 +52,7 @@ static unsigned long long big(uint64_t n)
 
 /* ---- boundaries that the encoding permits ---- */
 
-/* Returns the number of elements of which boundaries along the last dimension must be multiples. */
+/* Returns the unit of the last dimension in elements: boundaries are at multiples of the unit. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -66,7 +66,7 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Returns the number of rows of which boundaries between rows must be multiples. */
+/* Returns the unit in rows: boundaries between rows are at multiples of the unit. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -264,8 +264,8 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
         rank->rank * c->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + c->kv - 1) / c->kv, end = ((head + 1) * of + c->kv - 1) / c->kv;
     uint64_t together = lcm(c->dim, q_unit) / c->dim;
-    /* Maximum number of ranks per key-value head. Unlike cuts->copies it is the same for all ranks,
-     * so that all of them fail or none. */
+    /* Maximum number of ranks per key-value head. Unlike cuts->copies, this number is the same for all
+     * ranks, so that either all ranks fail or none. */
     uint64_t most = of / c->kv + (of % c->kv != 0);
     cuts->copies = end - first;
     if (c->dim % h->kv_unit == 0)
@@ -453,8 +453,8 @@ static wb_status make_cuts(wb__context *context, const wb_model *model, const wb
     return WB_OK;
 }
 
-/* Checks that a part of a stored tensor begins and ends between blocks, and that operands of several
- * matrices are divided along their rows. */
+/* Checks that a part of a stored tensor begins and ends between blocks. Checks that such a part, and
+ * a qkv with permuted rows, is divided among ranks only along its rows. */
 static wb_status check_part(wb__context *context, const wb__operand *operand, const wb__rank *rank)
 {
     uint32_t joint = wb__joint_of(operand);

@@ -8,8 +8,9 @@
 #include "provider/buffer_request.h"
 
 struct wb_plan {
-    wb__context context; /* owner of the allocator of the layout; its `error` belongs to the creator
-                            of the plan and is not used */
+    wb__context
+        context; /* contains the allocator of `layout`; `error` is not used after the plan was
+                            created, because it belongs to the caller */
     wb__operands operands;
     wb__layout layout;
     wb__rank rank;

@@ -1,6 +1,6 @@
 /*
- * Tensors that contain several matrices: q, k and v, or gate and up. Their rows are divided as the
- * numbers of attention heads in the config say, or in halves.
+ * Tensors that contain several matrices: q, k and v, or gate and up. The rows of qkv are divided
+ * according to the numbers of attention heads in the config, the rows of gate_up in halves.
  */
 #include "provider/buffer_request.h"
 #include "provider/provider_messages.h"
@@ -81,7 +81,7 @@ wb_status wb__operand_take_part(wb__context *context, const wb_model *model, wb_
     if (status != WB_OK)
         return status;
     for (uint32_t i = 1; i < part; i++)
-        operand->first_row += rows[i - 1]; /* less than the number of rows of the tensor */
+        operand->first_row += rows[i - 1]; /* cannot overflow: less than the rows of the tensor */
     operand->part = part;
     operand->part_rows = rows[part - 1];
     operand->role.leaf = leaves[part - 1];

@@ -1,7 +1,7 @@
 /*
- * Canonical names of tensors that a model stores in another way. If q, k and v are three tensors,
- * qkv stands for all of them, to be fused; if they are one tensor, q stands for its first rows.
- * Likewise gate_up, gate and up.
+ * Canonical names of tensors that a model stores in another way. If the model stores q, k and v, a
+ * request for qkv gets the three tensors fused. If the model stores qkv, a request for q gets the
+ * first rows of qkv. The same applies to gate_up, gate and up.
  */
 #include "provider/buffer_request.h"
 

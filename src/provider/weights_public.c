@@ -13,7 +13,7 @@ struct wb_weights {
     wb__weight_list list;
     wb__entry **entries; /* one for each item of the list */
     wb_buffer *buffers;
-    bool is_loaded; /* each buffer has a use */
+    bool is_loaded; /* all buffers are loaded; each has a use, which must be released */
 };
 
 /* ---- loading ---- */
@@ -58,15 +58,15 @@ static void read_ahead(const wb_provider *provider, const wb__layout *layout)
     }
 }
 
-/* Begins to read the weights of a layer, as far as they are not loaded. Ignores all errors, which
- * the request for this layer reports. */
+/* Starts reading the weights of a layer into the page cache. Ignores all errors: a later request for
+ * this layer reports them. */
 static void look_ahead(wb_provider *provider, uint32_t layer, const wb_weights_options *options)
 {
     wb__weight_list list;
     wb_error ignored;
     wb_weights_options plain = *options;
     wb__context context = wb__provider_context(provider, wb__error_reset(NULL, &ignored));
-    plain.flags &= ~WB_WEIGHTS_FUSE; /* the same bytes, without the search for groups */
+    plain.flags &= ~WB_WEIGHTS_FUSE; /* fusing does not change the bytes to read */
     wb_status status =
         wb__weight_list_make(&list, &context, provider->model, &provider->becomes, layer, &plain);
     for (size_t i = 0; i < list.count && status == WB_OK; i++) {
@@ -190,7 +190,7 @@ wb_status wb_weights_at(const wb_weights *weights, uint32_t index, wb_weight *ca
     return WB_OK;
 }
 
-/* Finds a tensor among the parts of a weight. Sets the rows that belong to it. */
+/* Finds the tensor `name` among the parts of a fused weight, and describes its rows in *weight. */
 static bool find_part(const wb_weights *weights, size_t index, wb__str name, wb_weight *weight)
 {
     const wb__listed *item = &weights->list.items[index];
