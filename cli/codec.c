@@ -66,8 +66,8 @@ static bool find_mlx(const char *typed, wb_mlx_type *type)
     return parse_affine(typed, type);
 }
 
-/* Finds the type given by --type. MXFP4 and NVFP4 are names of GGML types and of MLX modes, and
- * names are case-insensitive. They mean the MLX modes if the encoded file is a .safetensors file.
+/* Finds the type given by --type. Names are case-insensitive, so MXFP4 and NVFP4 name both a GGML
+ * type and an MLX mode. If the encoded file is a .safetensors file, they mean the MLX mode.
  */
 static int find_type(codec_job *job)
 {

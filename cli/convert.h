@@ -57,8 +57,8 @@ void json_replaced(wb_json *json, next_path *next, const void *of);
  */
 bool replace_agreed(const convert_job *job, const wb_error *error);
 
-/* Tells on standard error which partial result an interrupted or failed conversion left, and how to
- * continue or remove it. Does nothing if there is none.
+/* Reports on standard error which partial result an interrupted or failed conversion left, and how
+ * to continue or remove it. Does nothing if there is no partial result.
  */
 void partial_tell(const convert_job *job);
 

@@ -68,8 +68,8 @@ void edit_print_changes(const char *path, const text *changes);
 /* Prints the result of an edit as a JSON object (--json). */
 void edit_answer_json(const char *path, const wb_edited *edited);
 
-/* Warns if the file has other hard links. An edit in place also changes what they contain; if a new
- * file replaces the old one, they keep the old contents.
+/* Warns if the file has other hard links. An edit in place also changes the other links. If a new
+ * file replaces the old one, the other links keep the old contents.
  */
 void edit_warn_links(const char *path, const wb_edited *edited);
 

@@ -17,7 +17,8 @@
 typedef struct entry {
     const char *name;
     size_t len;
-    size_t stem;     /* length of the name before the layer number; whole length if it has none */
+    size_t stem;     /* length of the name before the layer number, or of the whole name if it
+                      * has no layer number */
     size_t rest;     /* offset of the name after the layer number */
     uint64_t number; /* layer number, or NO_LAYER */
     wb_tensor tensor;

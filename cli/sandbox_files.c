@@ -1,5 +1,5 @@
-/* The files that remain readable in the sandbox: Landlock (landlock(7)), which restricts open(2) to
- * the files and directories of a rule set, and closing of inherited descriptors.
+/* Restricts which files the process can read in the sandbox. Landlock (landlock(7)) restricts
+ * open(2) to the files and directories of a rule set. Inherited descriptors are closed.
  *
  * The constants and the struct are defined here, because the headers of older systems lack the
  * newer ones.

@@ -222,9 +222,9 @@ static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
 }
 
 /*
- * Returns the number of tensors that the index should list, which excludes padding tensors. Sets
- * *bytes to the total size of these tensors and *fillers to that of the padding tensors. total_size
- * may or may not include the latter.
+ * Returns the number of tensors that the index should list: all but padding tensors. Sets *bytes to
+ * the total size of these tensors, and *fillers to the total size of the padding tensors, which
+ * total_size of an index may or may not include.
  */
 static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fillers)
 {

@@ -3,8 +3,9 @@
 #include <dlfcn.h>
 
 /*
- * libcrypto is not compiled with MemorySanitizer, which therefore does not see its writes and
- * reports its results as uninitialised. So builds with MemorySanitizer do not use it.
+ * libcrypto is not compiled with MemorySanitizer. MemorySanitizer does not see what libcrypto
+ * writes, and reports digests as uninitialised. Builds with MemorySanitizer therefore do not use
+ * libcrypto.
  */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)

@@ -1,8 +1,9 @@
 /*
- * A CUDA device. An upload is queued on the next stream, followed by an event, and proceeds while
- * the caller fetches more data. The number of concurrent copies therefore equals the number of
- * staging buffers of the caller. Only copies from pinned memory are asynchronous. From any other
- * memory the driver copies the bytes into its own memory before the call returns.
+ * A CUDA device. An upload queues a copy on the next stream, followed by an event, and returns. The
+ * caller fetches more data into its next staging buffer during the copy. The number of concurrent
+ * copies therefore equals the number of staging buffers of the caller. Only copies from pinned
+ * memory are asynchronous. From any other memory the driver copies the bytes into its own memory
+ * before the call returns.
  */
 #include "device/cuda.h"
 

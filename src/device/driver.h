@@ -17,7 +17,7 @@ typedef struct wb__driver_call {
 /*
  * Stores the addresses of all `calls` in the struct `table`. `given` is the file name chosen by the
  * caller. If it is NULL, the first library of the NULL-terminated list `names` that exists is
- * loaded. Fails with UNSUPPORTED and the reason.
+ * loaded. Fails with WB_ERROR_UNSUPPORTED if no library can be loaded or a function is missing.
  */
 wb_status wb__driver_open(wb__context *context, const char *given, const char *const *names,
                           const wb__driver_call *calls, size_t n, void *table);

@@ -1,9 +1,9 @@
 /*
  * An OpenCL device. If the device shares memory with the process (a CPU device), a buffer consists
- * of memory pages of the process, passed with CL_MEM_USE_HOST_PTR. The driver calls back when it no
- * longer uses the pages; queued commands can still use them after the buffer is released. If the
- * device does not share memory, it allocates the buffers, and data is transferred through the
- * command queue.
+ * of memory pages of the process, passed with CL_MEM_USE_HOST_PTR. Queued commands can still use
+ * the pages after the buffer is released, so a callback of the driver frees them. If the device
+ * does not share memory, it allocates the buffers, and data is transferred through the command
+ * queue.
  */
 #include "device/opencl.h"
 
@@ -138,7 +138,7 @@ static wb_status download(void *ctx, void *handle, uint64_t offset, void *dst, u
 /*
  * A GPU that shares memory uses whole pages without a copy, and copies memory that is not
  * page-aligned. So the parent buffer covers all pages that contain any of the bytes. The returned
- * handle is a sub-buffer of it, which keeps the parent alive.
+ * handle is a sub-buffer, which keeps the parent buffer alive.
  */
 static void *borrow_pages(const wb__opencl *cl, const void *memory, size_t n, int32_t *code)
 {

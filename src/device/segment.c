@@ -76,9 +76,9 @@ static wb_status fail(wb__context *context, wb_status status, const char *what)
 /* ---- locks on bytes of the file ---- */
 
 /*
- * Locks a byte of the file, and waits if necessary. The kernel treats each process as one thread,
- * so it reports a deadlock where there is none: two processes each fill a buffer in one thread, and
- * wait in another thread for the buffer of the other process. In that case the call is repeated.
+ * Locks a byte of the file, and waits if necessary. Repeats the call after EDEADLK, because the
+ * kernel can report a deadlock that does not exist. It knows only processes: two processes may each
+ * fill a buffer in one thread, while another thread waits for the buffer of the other process.
  */
 static bool lock_byte(int fd, uint64_t at, short type)
 {

@@ -207,8 +207,8 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    const wb__derived_meta *derived; /* The metadata is derived here, because WB_ERROR_MEMORY would
-                                        only end the loops below and would not be reported. */
+    const wb__derived_meta *derived; /* derived first, because the loops below would only end on
+                                      * WB_ERROR_MEMORY and not report it */
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)

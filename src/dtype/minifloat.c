@@ -121,9 +121,9 @@ uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits)
         return dtype->kind == WB__CLASS_FINITE || dtype->kind == WB__CLASS_FNUZ ? nan : sign | nan;
     }
 
-    /* The value is m * 2^(exponent - 52). The result is a multiple of its last place, which is
-     * 2^(binade - mantissa_bits): `binade` is the exponent of the value if the result is normal,
-     * and the lowest exponent if the result is subnormal. */
+    /* The value is m * 2^(exponent - 52). It is rounded to a multiple of the last mantissa bit of
+     * the result, which is 2^(binade - mantissa_bits). `binade` is the exponent of the value if the
+     * result is normal, and the lowest exponent if the result is subnormal. */
     uint64_t m = magnitude & low_bits(DOUBLE_MANTISSA);
     int exponent = (int)(magnitude >> DOUBLE_MANTISSA);
     if (exponent == 0)

@@ -32,8 +32,8 @@ static void cut(wb__file_hash *file, const wb__catalog *catalog, const place *pl
                               ? storing->packed_bytes
                               : wb__table_kind_of(&catalog->table, places[i].tensor)->bytes;
         if (places[i].offset < at || !wb__in_range(places[i].offset, length, bytes))
-            continue; /* Readers refuse overlapping tensors. If there were any, the overlapping
-                         bytes would be counted once. */
+            continue; /* skip a tensor that overlaps the previous one, so that no byte is counted
+                       * twice; opening refuses such files anyway */
         add_part(file, places[i].offset - at, nothing);
         add_part(file, length, wb__table_name(&catalog->table, places[i].tensor));
         at = places[i].offset + length;

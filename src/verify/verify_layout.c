@@ -1,6 +1,7 @@
 /*
- * Checks the padding between tensors and the UTF-8 of strings in arrays. Opening checks neither:
- * the padding is spread over the whole file, and the strings would double the time of opening.
+ * Checks the padding between tensors and the UTF-8 of strings in arrays. Opening a model checks
+ * neither: the padding is spread over the whole file, and the check of the strings would take as
+ * long as opening.
  */
 #include "model/file_order.h"
 #include "verify/verify.h"

@@ -12,8 +12,8 @@
 #include <Python.h>
 
 /*
- * The buffer protocol. Python 3.11 added it to the limited API without a change to the layout of
- * the struct or to the numbers of the slots, which are those of 3.9 and 3.10.
+ * Declares the buffer protocol, which the limited API has since Python 3.11. The layout of the
+ * struct and the numbers of the slots are the same in 3.10.
  */
 #if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
 #define Py_bf_getbuffer 1

@@ -1,4 +1,4 @@
-/* provider.h: what the files of the type Provider share. */
+/* provider.h: declarations shared by the source files of the type Provider. */
 #ifndef WB_PYTHON_PROVIDER_H
 #define WB_PYTHON_PROVIDER_H
 

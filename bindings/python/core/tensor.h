@@ -1,4 +1,4 @@
-/* tensor.h: what the files of the type Tensor share. */
+/* tensor.h: declarations shared by the source files of the type Tensor. */
 #ifndef WB_PYTHON_TENSOR_H
 #define WB_PYTHON_TENSOR_H
 

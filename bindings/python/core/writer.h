@@ -1,4 +1,4 @@
-/* writer.h: what the files of the type Writer share. */
+/* writer.h: declarations shared by the source files of the type Writer. */
 #ifndef WB_PYTHON_WRITER_H
 #define WB_PYTHON_WRITER_H
 

@@ -36,7 +36,8 @@ static bool is_part(wb__str part, size_t max, const char *also)
     return true;
 }
 
-/* Moves the text after the last `separator` to *rest. Returns false if there is no separator. */
+/* Splits *text at its last `separator`: the part after it becomes *rest, and *text keeps the
+ * part before it. Returns false if there is no separator. */
 static bool cut_last(wb__str *text, char separator, wb__str *rest)
 {
     for (size_t i = text->len; i-- > 0;) {

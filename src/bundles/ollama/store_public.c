@@ -8,7 +8,7 @@ typedef struct store_walk {
     void *ctx;
 } store_walk;
 
-/* Omits "host/" and "namespace/" if they are Ollama's defaults. */
+/* Prints the name of a model. Omits "host/" and "namespace/" if they are Ollama's defaults. */
 static void print_name(const wb__store_entry *entry, char *out, size_t capacity)
 {
     bool own_host = wb__str_equal(entry->host, WB__STR("registry.ollama.ai"));
