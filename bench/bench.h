@@ -70,7 +70,8 @@ typedef struct bench_result {
     double *sample[BENCH_SIDES]; /* samples in the unit of the case; NULL for a missing peer */
     double *cpu[BENCH_SIDES];    /* processor time in the same unit; 0: not reported */
     double median[BENCH_SIDES], cpu_median[BENCH_SIDES];
-    /* For peer and floor: the median over all rounds of (its time) / (our time). */
+    /* For peer and floor: the median over all rounds of the ratio (time of the peer or floor) /
+     * (our time). */
     double paired[BENCH_SIDES], cpu_paired[BENCH_SIDES];
     char peer_name[128];
 } bench_result;

@@ -10,8 +10,8 @@
  *   each     a list of words; only in a template, which is a file whose name ends in ".@"
  *
  * A template defines one case for each word in `each`. The word replaces '@' in the commands and in
- * the name of the file; the resulting name is the name of the case. If a file with that name exists,
- * it is used instead of the template.
+ * the name of the file; the resulting name is the name of the case. If a file with that name
+ * exists, it is used instead of the template.
  *
  * "Our worker" is a program of this project that runs the operation to measure; a peer is another
  * program that does the same. PATH contains our worker and the programs that create inputs.

@@ -118,8 +118,8 @@ static void print_row(const bench_result *result, const bench_worker *workers)
     (void)fflush(stdout);
 }
 
-/* Computes the median of a side's samples, and the median over all rounds of the ratio of its
- * sample to ours. */
+/* Computes the median of the samples of a side (our worker, peer or floor), and the median of the
+ * ratios of each sample to our sample of the same round. */
 static bool find_medians(double *const *samples, size_t n, size_t side, double *median,
                          double *paired)
 {

@@ -1,6 +1,6 @@
 /*
- * headers WORKLOAD FILE: writes a safetensors file with a large header. The tensor data is a hole in
- * the file.
+ * headers WORKLOAD FILE: writes a safetensors file with a large header. The tensor data is a hole
+ * in the file.
  *
  *   big     92,160 BF16 tensors, the experts of a large mixture of experts; header of 12 MB, as the
  *           official library writes it
@@ -8,8 +8,8 @@
  *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has scales
  *   fp8     46,080 F8_E4M3 weights with their scales, in the order of the official library: all F32
  *           scales, then all weights (DeepSeek V3)
- *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: data_offsets first,
- *           entries sorted by name, data in another order
+ *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: data_offsets
+ *           first, entries sorted by name, data in another order
  *   small   300 tensors, a dense model of 33 layers; header of 35 KB
  */
 #define _GNU_SOURCE

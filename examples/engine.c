@@ -23,8 +23,9 @@ static void use(const char *stack, uint64_t layer, const wb_weight *weight)
     printf("], sum %016" PRIx64 "\n", sum);
 }
 
-/* Loads n layers beginning with `layer`, or the weights outside the layers if `layer` is WB_WEIGHTS_OUTSIDE. Without
- * WB_WEIGHTS_FREE_BEHIND the buffers stay loaded until the provider is destroyed. */
+/* Loads n layers beginning with `layer`, or the weights outside the layers if `layer` is
+ * WB_WEIGHTS_OUTSIDE. Without WB_WEIGHTS_FREE_BEHIND the buffers stay loaded until the provider is
+ * destroyed. */
 static wb_status load(wb_provider *provider, const char *stack, uint32_t layer, uint64_t n,
                       wb_error *error)
 {

@@ -115,7 +115,7 @@ static void check_number(const wb__json *json, const uint8_t *bytes)
         CHECK(strtoull(digits, NULL, 10) == json->uint);
 }
 
-/* Checks that a number rejected as too large overflows. */
+/* Checks with strtod that a number that the parser rejected as too large overflows. */
 static void check_overflow(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];

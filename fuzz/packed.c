@@ -119,7 +119,7 @@ static void put_tensor(text *t, input *in)
             part[1] = groups;
             part[2] = with->per == WORDS ? words : words * (number & 128 ? 8 : 1);
         }
-        if (odd & (4u << i) && kind & 16) /* the part is missing; the next branch gives it another shape */
+        if (odd & (4u << i) && kind & 16) /* the part is missing; next: wrong shape */
             continue;
         if (odd & (4u << i) && kind & 32)
             part[2]++;

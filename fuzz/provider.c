@@ -210,7 +210,7 @@ static void check_rows(wb_provider *provider, const request *r, const wb_plan *p
         return;
     uint8_t *all = contents_of(provider, &whole), *some = contents_of(provider, b);
     uint64_t row = whole.shape[0] == 0 ? 0 : whole.bytes / whole.shape[0], at = 0, first = 0;
-    uint32_t tensor = 0; /* a name may stand for several tensors, whose cuts follow each other */
+    uint32_t tensor = 0; /* tensor of the previous cut; a name may refer to several tensors */
     for (uint64_t i = 0; i < info.cuts; i++) {
         wb_plan_cut cut = {.size = sizeof cut};
         CHECK(wb_plan_cut_at(plan, i, &cut) == WB_OK);
@@ -359,7 +359,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_tape tape = {data, size, 0};
     const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_model *model;
-    uint32_t requests = fuzz_choose(&tape, 128); /* number of bytes at the end of the input that choose requests */
+    uint32_t requests = fuzz_choose(&tape, 128); /* number of bytes at the end for requests */
     size_t rest = size > tape.at ? size - tape.at : 0;
     requests = requests < rest ? requests : (uint32_t)rest;
     fuzz_tape asked = {data + size - requests, requests, 0};

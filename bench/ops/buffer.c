@@ -1,6 +1,6 @@
-/* buffer: the floor of the codec operations. Copies the bytes of a file, which has the size of the
- * codec's output, from one buffer to another. Both buffers were touched before and, if they are
- * small enough, are in the processor cache. */
+/* buffer: the floor of the codec operations. Reads a file that has the size of the codec's output
+ * and copies its bytes from one buffer to another. Both buffers were touched before and, if they
+ * are small enough, are in the processor cache. */
 #define _POSIX_C_SOURCE 200809L
 #include "file.h"
 

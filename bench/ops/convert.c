@@ -230,8 +230,8 @@ static void read_pieces(void *arg, size_t worker)
     free(room);
 }
 
-/* Encodes, for each tensor, as many values as the tensor has, in its planned encoding. The values
- * are not those of the tensor: the same ROWS rows are encoded again and again. */
+/* For each tensor, encodes as many values as it has, in its planned encoding. The values are not
+ * those of the tensor: the same ROWS rows are encoded again and again. */
 static void encode_pieces(void *arg, size_t worker)
 {
     static const uint64_t step = (uint64_t)ROWS * COLUMNS;

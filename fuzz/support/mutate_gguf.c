@@ -131,7 +131,7 @@ static size_t cut(const mutation *m, size_t *at, span *items, uint64_t count,
 static void cut_all(mutation *m)
 {
     size_t at = FRONT;
-    m->big = m->p[4] == 0; /* first byte of the version (2 or 3); it is 0 only in a big-endian file */
+    m->big = m->p[4] == 0; /* the version, 2 or 3, begins with 0 if big-endian */
     m->entry_count = cut(m, &at, m->entries, load(m, 16, 8), skip_entry);
     m->tensor_count = cut(m, &at, m->tensors, load(m, 8, 8), skip_tensor);
     m->infos_end = at;

@@ -1,10 +1,10 @@
 /*
  * Interrupts conversions during commit, and checks that the next run completes them. For each call
- * after the last tensor byte was written, one run is killed instead of the call, one is killed
- * halfway through it, and in two the call fails. The next run must make the same files, leave no
- * other files, and write no tensor byte again. For a file that is copied unchanged, this is done
- * for all calls from its first byte on, and bytes that were already copied must not be written
- * again.
+ * after the last tensor byte was written, four runs are tested: one is killed instead of the call,
+ * one is killed halfway through the call, and in two the call fails. The next run must make the
+ * same files, leave no other files, and write no tensor byte again. For a file that is copied
+ * unchanged, this is done for all calls from its first byte on, and bytes that were already copied
+ * must not be written again.
  *
  *   fault_resume [STEP]  tests every STEPth case; in scenes that refuse an existing output, also
  *                        every case in which the process is killed instead of a call
@@ -163,7 +163,7 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few of these runs leave a complete output */
+            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few leave complete output */
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);
         }

@@ -126,9 +126,9 @@ static wb_status go(const scene *s, wb_error *error)
 }
 
 /*
- * Returns true if the directory contains the complete old or the complete new files; *is_new tells
- * which. First undoes an incomplete edit and updates `seen`. Ignores temporary files, and files of
- * an output whose anchor (world.h) is missing or old.
+ * Returns true if the directory contains the complete old or the complete new files, and sets
+ * *is_new if they are the new ones. First undoes an incomplete edit and updates `seen`. Ignores
+ * temporary files, and files of an output whose anchor (world.h) is missing or old.
  */
 static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
 {

@@ -313,8 +313,8 @@ static void odd_scales_elsewhere(void **state)
         size_t bytes = 3u * type->bytes;
         uint8_t *little = calloc(bytes, 1);
         if (type->number == 29) {
-            little[48 + 7] = 0x7F; /* bits 15 to 12 of the scale are 7, … */
-            little[48 + 5] = 0xCF; /* … and bits 11 to 8 are 0xC: infinity */
+            little[48 + 7] = 0x7F; /* bits 15 to 12 of the scale: 7 */
+            little[48 + 5] = 0xCF; /* bits 11 to 8 of the scale: 0xC; 0x7C00 is infinity */
         } else if (type->number == 15) {
             memcpy(little, "\0\0\x80\x7F", 4);
         } else if (type->number == 39) {

@@ -197,7 +197,7 @@ static const char templates[] =
     "\"T\"},{\"name\":\"aZ09/:@[`{~\",\"template\":\"R\"},{\"name\":\"\",\"template\":\"E\"},7,"
     "{\"name\":\"a name that is longer than the room there is for it, which is quite a lot of "
     "room\","
-    "\"template\":\"L\"}" /* then more entries than are read */
+    "\"template\":\"L\"}" /* followed by more entries than the library reads */
 #define EIGHT ",0,0,0,0,0,0,0,0"
     EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT ",{\"name\":\"late\",\"template\":\"X\"}]}";
 

@@ -26,7 +26,7 @@ typedef struct row {
     const char *what;
     part parts[WB__PARTS];
     wb__packing_hint hint;
-    uint64_t known;    /* number of inputs of all layers of the model; 0: unknown */
+    uint64_t known;    /* number of inputs that every layer of the model has; 0: unknown */
     wb__scheme scheme; /* expected result; PLAIN: the parts must be refused */
     uint32_t bits, group, rows;
     bool doubtful;

@@ -98,8 +98,8 @@ static wb_provider *provider_of(const wb_model *model, const wb_device *device, 
     return provider;
 }
 
-/* Compares all tensors, and the slices of one for two ranks, with those read through the page
- * cache. `others`: pretends that other threads fill buffers as well. */
+/* Compares all tensors, and the slices of tensor STACK for two ranks, with those read through the
+ * page cache. `others`: pretends that other threads fill buffers as well. */
 static void compare_all(const wb_model *model, const wb_device *device, wb_io io,
                         wb_plain_policy plain, bool others)
 {

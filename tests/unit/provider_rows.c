@@ -364,7 +364,7 @@ static weights *fused_model(void)
     return w;
 }
 
-/* RoPE applies to q and k, but not to v. */
+/* RoPE applies to q and k, so only their rows must be permuted, not those of v. */
 static void test_qkv(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void test_slices_inside_heads(void **state)
         at += (size_t)b.bytes;
     }
     assert_int_equal(at, n);
-    /* Along the inputs, each slice has all rows. */
+    /* A slice along the inputs must have all rows. */
     assert_int_equal(
         wb_provider_slice(provider, "layers.0.attention.q.weight", SIZE_MAX, 1, 1, 2, &b, NULL),
         WB_OK);

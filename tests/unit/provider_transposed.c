@@ -167,8 +167,8 @@ static packed held(kind of, const wb_buffer *b, const unsigned char *bytes)
                     .g_idx = of == GPTQ ? bytes + b->section[3].offset : NULL};
 }
 
-/* Checks that the rows of the buffer from `to` on are the rows of the stored matrix from `from` on,
- * at its inputs from `first` on. */
+/* Checks that `rows` rows of the buffer, from row `to` on, equal rows of the stored matrix, from
+ * row `from` on. The inputs of the buffer are those of the matrix from `first` on. */
 static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, uint64_t from,
                        uint64_t rows, uint64_t first)
 {

@@ -153,7 +153,7 @@ static void plain(void **state)
         check_subject(&(subject){model, names[i], WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, names[i], WB_PLAIN_KEEP, 0, 1, 1});
     }
-    /* Other tensors, and a number of rows that is a multiple already, must not be padded. */
+    /* Other tensors, and tensors whose number of rows is already a multiple, must not be padded. */
     wb_provider *provider = make_provider(model, NULL, WB_PLAIN_KEEP, 0, 64);
     assert_int_equal(ask(provider, "layers.0.attention.q.weight", 0, 0, 0).shape[0], 150);
     wb_provider_destroy(provider);

@@ -114,8 +114,8 @@ static void shows_what_may_be_shown(void **state)
     shows("\xE2\x80\xA8\xEF\xBB\xBF", 6, 40, "\\xe2\\x80\\xa8\\xef\\xbb\\xbf");
     shows("\xF3\xA0\x81\x81", 4, 40, "\\xf3\\xa0\\x81\\x81"); /* a tag */
     shows("\xF0\x9F\x98\x80", 4, 40, "\xF0\x9F\x98\x80");
-    shows("123\xE2\x82\xAC", 6, 8, "123..."); /* must not split a character, … */
-    shows("12\n", 3, 8, "12...");             /* … nor an escape */
+    shows("123\xE2\x82\xAC", 6, 8, "123..."); /* truncation must not split a character */
+    shows("12\n", 3, 8, "12...");             /* truncation must not split an escape */
 }
 
 static void compares(void **state)

@@ -220,7 +220,7 @@ static void pretokenizers(void **state)
             (name != NULL && strcmp(name, rows[i].name) != 0))
             fail_msg("%s: %s\n", rows[i].json, name == NULL ? "none" : name);
     }
-    /* Pre-tokenizers that are longer than any known one, as one step and as several. */
+    /* Tests pre-tokenizers that are longer than any known one, as one step and as several. */
     char x[1100];
     memset(x, 'x', sizeof x);
     for (int n = 1000; n <= 1050; n += 5) {

@@ -73,7 +73,8 @@ static void check_token(const both *b, uint64_t number, wb__str text)
     assert_true(is_token);
 }
 
-/* Checks the tokens of a BPE vocabulary. Of several tokens with the same id, the last counts. */
+/* Checks the tokens of a BPE vocabulary. If several tokens have the same id, the last one
+ * counts. */
 static void check_vocab(const both *b, wb__node vocab)
 {
     for (wb__node key = wb__tree_first(&b->tree, vocab); key != WB__NO_NODE;
