@@ -17,7 +17,7 @@
 
 /* ---- openat2 ---- */
 
-/* Copies of struct open_how and of RESOLVE_* in linux/openat2.h, which older systems do not have. */
+/* Copies of open_how and RESOLVE_* from linux/openat2.h, which older systems do not have. */
 struct how {
     uint64_t flags, mode, resolve;
 };
@@ -124,9 +124,9 @@ static int open_blob(int repository, const char *blob, int flags)
 }
 
 /*
- * Opens the directory that contains the file `name`, a path relative to the directory `folder`. Sets
- * *entry to the last component of `name` and *depth to the number of components before it. Links are
- * not followed. Returns a descriptor, or -1 on failure.
+ * Opens the directory that contains the file `name`, a path relative to the directory `folder`.
+ * Sets *entry to the last component of `name` and *depth to the number of components before it.
+ * Links are not followed. Returns a descriptor, or -1 on failure.
  */
 static int open_parent(int folder, const char *name, const char **entry, size_t *depth)
 {
@@ -145,9 +145,9 @@ static int open_parent(int folder, const char *name, const char **entry, size_t 
     return resolve(folder, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, false);
 }
 
-/* If the file `name` in the directory `folder` is a link of a cache to a blob, returns true and sets
- * `blob` (PATH_MAX bytes) to the path of the blob, relative to the repository. `depth` is the number
- * of directories from the repository down to `folder`. */
+/* If the file `name` in the directory `folder` is a link of a cache to a blob, returns true and
+ * sets `blob` (PATH_MAX bytes) to the path of the blob, relative to the repository. `depth` is the
+ * number of directories from the repository down to `folder`. */
 static bool find_blob(int folder, size_t depth, const char *name, char *blob)
 {
     const char *entry;

@@ -1,9 +1,9 @@
 /*
  * io/beneath.h: opens the files of a directory without leaving it through symbolic links.
  *
- * A model folder may come from a stranger. A link in it, such as chat_template.jinja -> /etc/passwd,
- * must not make a program read a file of the user, because the contents could reach an output that
- * the user publishes. Only links in the path that the user named are trusted.
+ * A model folder may come from a stranger. A link in the folder (chat_template.jinja ->
+ * /etc/passwd) must not make a program read a file of the user, because the contents could reach an
+ * output that the user publishes. Only links in the path that the user named are trusted.
  *
  * A name is resolved beneath the directory: a link may lead anywhere inside it. One kind of link
  * may lead outside, because caches of the Hugging Face Hub consist of them:
@@ -42,11 +42,11 @@ int wb__beneath_open(const char *folder, const char *name, int flags);
 int wb__beneath_stat(const char *folder, const char *path, bool follow_links, struct stat *st);
 
 /*
- * Like wb__beneath_open, but resolves `name` one component after the other, below the directory with
- * the descriptor `folder`, and makes no exception for caches. Used on kernels without openat2(2), and
- * for absolute links: if `top` is not NULL, it is the path of the directory without symbolic links,
- * and absolute links to a path below `top` are followed. If `links` is false, fails with ELOOP at the
- * first link.
+ * Like wb__beneath_open, but resolves `name` one component after the other, below the directory
+ * with the descriptor `folder`, and makes no exception for caches. Used on kernels without
+ * openat2(2), and for absolute links: if `top` is not NULL, it is the path of the directory without
+ * symbolic links, and absolute links to a path below `top` are followed. If `links` is false, fails
+ * with ELOOP at the first link.
  */
 int wb__beneath_walk(int folder, const char *top, const char *name, int flags, bool links);
 

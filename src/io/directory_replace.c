@@ -88,8 +88,8 @@ static int link_file(const level *l, const char *name)
     return linkat(l->from, name, l->to, name, 0) == 0 ? 0 : errno;
 }
 
-/* Gives a directory the owner and permissions in `st`. If the owner cannot be changed (only root may
- * do this), clears the setuid, setgid and sticky bits. */
+/* Gives a directory the owner and permissions in `st`. If the owner cannot be changed (only root
+ * may do this), clears the setuid, setgid and sticky bits. */
 static int dress(int folder, const struct stat *st)
 {
     struct stat own;

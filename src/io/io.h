@@ -36,10 +36,10 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
                           wb__source **source, bool *is_folder);
 
 /*
- * Like wb__source_open, for a file in the directory `folder`; `path` is wb__path_join(folder, name).
- * Fails with WB_ERROR_FORMAT if a link leads outside the directory (io/beneath.h), unless
- * context->follow_links is set. If `folder` is NULL, the user named the path, and all links are
- * followed.
+ * Like wb__source_open, for a file in the directory `folder`. `path` must be the result of
+ * wb__path_join(folder, name). Fails with WB_ERROR_FORMAT if a link leads outside the directory
+ * (io/beneath.h), unless context->follow_links is set. If `folder` is NULL, the user named the
+ * path, and all links are followed.
  */
 wb_status wb__source_open_in(wb__context *context, const char *folder, const char *path,
                              wb_access access, wb__source **source, bool *is_folder);
@@ -84,11 +84,12 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
-/* Informs the caller's source that the n bytes at `offset` will be read, mostly in ascending order. */
+/* Informs the caller's source that the n bytes at `offset` will be read, mostly in ascending
+ * order. */
 void wb__source_expect(const wb__source *source, uint64_t offset, uint64_t n);
 
-/* Return the member `version` or `digest` of the caller's wb_source. Return NULL if the member is not
- * set or the source is of another kind. */
+/* Return the member `version` or `digest` of the caller's wb_source. Return NULL if the member is
+ * not set or the source is of another kind. */
 const char *wb__source_version(const wb__source *source);
 const char *wb__source_digest(const wb__source *source);
 

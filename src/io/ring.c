@@ -98,8 +98,8 @@ static bool begin(wb__ring *ring, struct io_uring_sqe *entry, unsigned tag)
     do {
         begun = ring->submit(&ring->ring);
     } while (begun == -EINTR);
-    /* A rejected entry stays in the queue, and the kernel would execute it with the next submission.
-     * Therefore no more operations are submitted. */
+    /* A rejected entry stays in the queue, and the kernel would execute it with the next
+     * submission. Therefore no more operations are submitted. */
     ring->broken = begun != 1;
     ring->under_way += begun == 1;
     return begun == 1;

@@ -119,9 +119,9 @@ void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 void wb__sink_keep_old(wb_sink *sink);
 
 /*
- * Renames a finished member of a set to its temporary name in the set, if the file has another name.
- * Resumable files keep their partial name until all members are published (write/partial_files.c).
- * Must be called for all members before any member is published.
+ * Renames a finished member of a set to its temporary name in the set, if the file has another
+ * name. Resumable files keep their partial name until all members are published
+ * (write/partial_files.c). Must be called for all members before any member is published.
  */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
@@ -247,8 +247,8 @@ void wb__claim(const wb_allocator *allocator, int folder);
 
 /*
  * Opens a directory, or with is_file the directory that contains a file, and calls wb__claim for
- * it. *fd receives the descriptor, which the caller closes, or -1 if the directory cannot be opened.
- * Fails only if memory runs out.
+ * it. *fd receives the descriptor, which the caller closes, or -1 if the directory cannot be
+ * opened. Fails only if memory runs out.
  */
 wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 

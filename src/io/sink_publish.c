@@ -33,8 +33,8 @@ static int close_file(wb_sink *sink)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Copies owner and permissions of the existing file to its replacement. Returns 0 or errno. The bits
- * setuid and setgid are not copied, because they were granted to the old contents. */
+/* Copies owner and permissions of the existing file to its replacement. Returns 0 or errno. The
+ * bits setuid and setgid are not copied, because they were granted to the old contents. */
 static int dress(const wb_sink *sink)
 {
     struct stat st;
@@ -72,8 +72,8 @@ static int finish(wb_sink *sink)
 
 /*
  * Renames the file unless `base` exists. Some file systems (NFS, older FUSE) do not support
- * RENAME_NOREPLACE. There, the function creates a hard link, because link never replaces a file, and
- * removes the old name. On file systems without hard links (exFAT), another process can create
+ * RENAME_NOREPLACE. There, the function creates a hard link, because link never replaces a file,
+ * and removes the old name. On file systems without hard links (exFAT), another process can create
  * `base` between the check and the rename.
  */
 static int rename_to_free_name(const wb_sink *sink, const char *base)

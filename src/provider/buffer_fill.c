@@ -250,8 +250,8 @@ static wb_status fill_run(wb__filler *f, const wb__run *run, uint64_t first, uin
 
 /* ---- rows ---- */
 
-/* Reads n rows of a run and writes them to `dst` at intervals of run->pitch bytes, because the buffer
- * interleaves the rows of several runs. */
+/* Reads n rows of a run and writes them to `dst` at intervals of run->pitch bytes, because the
+ * buffer interleaves the rows of several runs. */
 static wb_status scatter(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n,
                          uint8_t *dst)
 {
@@ -352,8 +352,8 @@ static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, ui
     return status;
 }
 
-/* Fills n elements of a permuted run. They are complete heads, because rows are permuted only within
- * a head. */
+/* Fills n elements of a permuted run. They are complete heads, because rows are permuted only
+ * within a head. */
 static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
     uint64_t row_elements = run->elements / run->rows;
@@ -380,8 +380,8 @@ static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first
 
 /* ---- pieces ---- */
 
-/* Returns the smallest number of elements that can be filled separately: all elements if the run must
- * be read at once, one head if its rows are permuted, otherwise one chunk. */
+/* Returns the smallest number of elements that can be filled separately: all elements if the run
+ * must be read at once, one head if its rows are permuted, otherwise one chunk. */
 static uint64_t unit_of(const wb__run *run)
 {
     if (run->part == WB__NO_PART || run->pitch != 0 || run->is_decoded)

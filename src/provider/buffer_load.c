@@ -3,7 +3,7 @@
 
 #include "weighbridge/codec.h"
 
-/* Computes the key that identifies the buffer among those that processes share (wb_device.claim). */
+/* Computes the key of the buffer among the buffers that processes share (wb_device.claim). */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {

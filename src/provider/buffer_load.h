@@ -2,8 +2,8 @@
  * provider/buffer_load.h: loads the buffers of entries.
  *
  * A load has three steps: wb__load_prepare reserves memory, wb__load_allocate allocates the buffer,
- * and wb__load_end publishes the buffer when it is filled, or undoes everything. Between these steps
- * the entry is marked as loading, and other threads that request it wait.
+ * and wb__load_end publishes the buffer when it is filled, or undoes everything. Between these
+ * steps the entry is marked as loading, and other threads that request it wait.
  */
 #ifndef WB_PROVIDER_BUFFER_LOAD_H
 #define WB_PROVIDER_BUFFER_LOAD_H
@@ -30,7 +30,7 @@ wb_status wb__load_prepare(wb_provider *provider, wb__context *context, wb__entr
 /* Allocates the buffer, unless it is borrowed. */
 wb_status wb__load_allocate(const wb_provider *provider, wb__context *context, wb__load_job *job);
 
-/* If `status` is WB_OK, publishes the buffer, and adds a use if `uses` is set. Otherwise frees it. */
+/* If `status` is WB_OK, publishes the buffer, with one use if `uses` is set. Else frees it. */
 void wb__load_end(wb_provider *provider, wb__load_job *job, wb_status status, bool uses);
 
 /* Loads an entry that is marked as loading, in this thread, and adds a use. */

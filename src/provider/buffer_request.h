@@ -81,8 +81,8 @@ static inline uint64_t wb__operand_key(const wb__operand *operand)
  * Adds the tensor whose name is `text`. If there is none, or `joined` is set, `text` is a list of
  * names joined with '+', and all these tensors are added. If the model stores a named tensor in
  * another way, such as q, k and v instead of qkv, adds the stored tensors or the part of a stored
- * tensor that correspond to it (virtual_names.c). Fails with WB_ERROR_NOT_FOUND if a tensor does not
- * exist. The caller must call wb__operands_free, also after a failure.
+ * tensor that correspond to it (virtual_names.c). Fails with WB_ERROR_NOT_FOUND if a tensor does
+ * not exist. The caller must call wb__operands_free, also after a failure.
  */
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
@@ -93,8 +93,8 @@ wb_status wb__operands_add_key(wb__operands *operands, wb__context *context, con
 
 /*
  * For a canonical name that no tensor has, sets keys[] to the operands that correspond to it: q, k
- * and v for qkv, gate and up for gate_up, or a part of qkv or gate_up for q, k, v, gate or up. Fails
- * with WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
+ * and v for qkv, gate and up for gate_up, or a part of qkv or gate_up for q, k, v, gate or up.
+ * Fails with WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
  */
 wb_status wb__virtual_keys(wb__context *context, const wb_model *model, wb__str name,
                            uint64_t keys[WB__FUSED_MAX], size_t *n);
@@ -164,8 +164,8 @@ wb_status wb__head_counts_of(wb__context *context, const wb_model *model,
 /* Returns the number of rows of q, k, v or qkv, or the number of inputs of the attention output. */
 uint64_t wb__head_rows(const wb__head_counts *counts, wb__leaf leaf);
 
-/* Sets rows[] to the numbers of rows of the parts of a tensor (wb__leaf_parts). Returns the number of
- * parts; 0 if the tensor has no parts, or their rows are unknown. */
+/* Sets rows[] to the numbers of rows of the parts of a tensor (wb__leaf_parts). Returns the number
+ * of parts; 0 if the tensor has no parts, or their rows are unknown. */
 size_t wb__rows_of_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                          uint64_t rows[WB__FUSED_MAX]);
 

@@ -1,10 +1,10 @@
 /*
  * provider/buffer_table.h: hash table from requests to entries, with lock-free lookup.
  *
- * The table uses open addressing. Its slots change only from NULL to a pointer, so a lookup needs no
- * lock. A thread that does not find an entry searches again under the lock. A full table is replaced
- * by one of twice the size. The old table is freed with the provider, because other threads may still
- * read it.
+ * The table uses open addressing. Its slots change only from NULL to a pointer, so a lookup needs
+ * no lock. A thread that does not find an entry searches again under the lock. A full table is
+ * replaced by one of twice the size. The old table is freed with the provider, because other
+ * threads may still read it.
  */
 #ifndef WB_PROVIDER_BUFFER_TABLE_H
 #define WB_PROVIDER_BUFFER_TABLE_H

@@ -70,9 +70,9 @@ static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 }
 
 /*
- * Returns true if direct I/O is worthwhile. If only one thread reads, reading through the page cache
- * is as fast or faster, because the kernel's read-ahead continues from one tensor into the next.
- * Several threads disturb this read-ahead (docs/provider.md).
+ * Returns true if direct I/O is worthwhile. If only one thread reads, reading through the page
+ * cache is as fast or faster, because the kernel's read-ahead continues from one tensor into the
+ * next. Several threads disturb this read-ahead (docs/provider.md).
  */
 static bool is_wanted(const wb__files *files)
 {

@@ -1,10 +1,10 @@
 /*
  * provider/direct_read.h: reads runs that need no decoding directly from their file.
  *
- * A run (wb__run) is divided into windows. Windows in the page cache are copied from the page cache,
- * and all others are read with direct I/O (io/direct.h), as in wb_load. While a window is copied or
- * converted, io_uring reads the next windows. Compressed, byte-swapped and short runs, and files for
- * which direct I/O has no advantage, are read with wb_tensor_read instead.
+ * A run (wb__run) is divided into windows. Windows in the page cache are copied from the page
+ * cache, and all others are read with direct I/O (io/direct.h), as in wb_load. While a window is
+ * copied or converted, io_uring reads the next windows. Compressed, byte-swapped and short runs,
+ * and files for which direct I/O has no advantage, are read with wb_tensor_read instead.
  */
 #ifndef WB_PROVIDER_DIRECT_READ_H
 #define WB_PROVIDER_DIRECT_READ_H

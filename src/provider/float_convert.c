@@ -1,7 +1,7 @@
 /*
- * Converts between floating-point dtypes and counts lost values. A value is lost if its magnitude is
- * too large or too small: for binary16, 65520 and more round to infinity, 2^-25 and less round to 0.
- * Lost values are counted in a separate loop without branches, which compilers vectorize.
+ * Converts between floating-point dtypes and counts lost values. A value is lost if its magnitude
+ * is too large or too small: for binary16, 65520 and more round to infinity, 2^-25 and less round
+ * to 0. Lost values are counted in a separate loop without branches, which compilers vectorize.
  */
 #include "cpu/cpu.h"
 #include "provider/buffer_fill.h"

@@ -11,9 +11,9 @@
 #include "provider/buffer_request.h"
 
 /*
- * Divides n tensors, or the slices of them that a rank gets, into groups. Sets groups[i] to the group
- * of name i, and *count to the number of groups. A name joins the first group whose last name can be
- * fused with it. Fails if a name does not exist or its buffer cannot be made.
+ * Divides n tensors, or the slices of them that a rank gets, into groups. Sets groups[i] to the
+ * group of name i, and *count to the number of groups. A name joins the first group whose last name
+ * can be fused with it. Fails if a name does not exist or its buffer cannot be made.
  */
 wb_status wb__fuse_groups(wb__context *context, const wb_model *model,
                           const wb__target_type *becomes, const wb__rank *rank,

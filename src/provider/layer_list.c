@@ -135,7 +135,7 @@ static const char *join(const maker *m, const char *const *texts, size_t n)
     return len < sizeof joined ? wb__arena_copy(&m->list->arena, joined, len) : NULL;
 }
 
-/* Fuses n items into items[0]. `whole` is the canonical name of the result; NULL: join the names. */
+/* Fuses n items into items[0]. `whole` is the name of the result, or NULL to join the names. */
 static bool fuse(const maker *m, wb__listed *const *items, size_t n, const char *whole)
 {
     const char *texts[WB__FUSED_MAX], *names[WB__FUSED_MAX];
@@ -154,8 +154,8 @@ static bool fuse(const maker *m, wb__listed *const *items, size_t n, const char 
     return true;
 }
 
-/* Divides the n items into groups that can be fused, and fuses each group. `whole` is the role of the
- * result if all items are in one group. */
+/* Divides the n items into groups that can be fused, and fuses each group. `whole` is the role of
+ * the result if all items are in one group. */
 static wb_status fuse_groups(const maker *m, wb__listed *const *items, size_t n, wb__leaf whole)
 {
     wb__str names[WB__FUSED_MAX];

@@ -33,7 +33,7 @@ static inline bool wb__is_plain_operand(const wb__operand *operand)
     return strcmp(operand->encoding.type, "plain") == 0;
 }
 
-/* Returns true if the tensors are not divided among ranks, or are divided along dimension `joint`. */
+/* Returns true if the tensors are not divided among ranks, or only along dimension `joint`. */
 static inline bool wb__is_by_rows(const wb__layout_maker *m)
 {
     return m->rank->of == 0 || m->rank->axis == m->joint;

@@ -35,7 +35,8 @@ static size_t pieces_of(const wb__run *run)
     return step == 0 ? 0 : (size_t)((run->elements + step - 1) / step);
 }
 
-/* Returns the file offset of an element of a run. A decoded run is read at once: returns its start. */
+/* Returns the file offset of an element of a run. For a decoded run, which is always read at once,
+ * returns the offset of the run. */
 static uint64_t offset_of(const wb__run *run, uint64_t element)
 {
     const wb_plan_range *range = &run->range;

@@ -8,9 +8,9 @@
 #include "device/device.h"
 
 /*
- * Adds a file to the key of a model. Processes whose models have the same key share buffers. The key
- * depends on the sizes, inodes and times of all files. If a file has no path, the key is unique to
- * this process and model. Returns false if there is no file `index`.
+ * Adds a file to the key of a model. Processes whose models have the same key share buffers. The
+ * key depends on the sizes, inodes and times of all files. If a file has no path, the key is unique
+ * to this process and model. Returns false if there is no file `index`.
  */
 static bool add_file(const wb_model *model, uint64_t index, wb__hash_key *lane)
 {

@@ -95,8 +95,9 @@ static inline wb__context wb__provider_context(const wb_provider *provider, wb_e
 
 /* ---- buffer_evict.c ---- */
 
-/* Maximum use count. When the count of an entry reaches the maximum, it stays there, and the entry is
- * never evicted. On 32-bit systems, a program that never releases a buffer can reach the maximum. */
+/* Maximum use count. When the count of an entry reaches the maximum, it stays there, and the entry
+ * is never evicted. On 32-bit systems, a program that never releases a buffer can reach the
+ * maximum. */
 #define WB__FOR_GOOD (~WB__READY)
 
 /* Adds a use if the entry is ready. Returns false if it is not. */

@@ -51,8 +51,8 @@ static wb_status describe(wb__context *context, const wb_model *model, uint64_t 
     return status;
 }
 
-/* Describes the operand with this key: its tensor, which part of the tensor it is, and how the policy
- * changes it. */
+/* Describes the operand with this key: its tensor, which part of the tensor it is, and how the
+ * policy changes it. */
 static wb_status make_operand(const wb__operands *operands, wb__context *context,
                               const wb_model *model, uint64_t key, wb__operand *operand)
 {

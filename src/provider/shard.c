@@ -100,8 +100,8 @@ static wb__layer_role role_at(const wb__operand *operand, uint32_t axis)
     return role;
 }
 
-/* Sets *unit to a common multiple of *unit and the unit of the tensor with this role in the group of
- * `member`, if the model has the tensor. */
+/* Sets *unit to a common multiple of *unit and the unit of the tensor with this role in the group
+ * of `member`, if the model has the tensor. */
 static wb_status join_unit(wb__context *context, const wb_model *model, const wb__operand *member,
                            wb__leaf leaf, uint64_t *unit)
 {
@@ -264,8 +264,8 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
         rank->rank * c->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + c->kv - 1) / c->kv, end = ((head + 1) * of + c->kv - 1) / c->kv;
     uint64_t together = lcm(c->dim, q_unit) / c->dim;
-    /* Maximum number of ranks per key-value head. Unlike cuts->copies, this number is the same for all
-     * ranks, so that either all ranks fail or none. */
+    /* Maximum number of ranks per key-value head. Unlike cuts->copies, this number is the same for
+     * all ranks, so that either all ranks fail or none. */
     uint64_t most = of / c->kv + (of % c->kv != 0);
     cuts->copies = end - first;
     if (c->dim % h->kv_unit == 0)
@@ -453,8 +453,8 @@ static wb_status make_cuts(wb__context *context, const wb_model *model, const wb
     return WB_OK;
 }
 
-/* Checks that a part of a stored tensor begins and ends between blocks. Checks that such a part, and
- * a qkv with permuted rows, is divided among ranks only along its rows. */
+/* Checks that a part of a stored tensor begins and ends between blocks. Checks that such a part,
+ * and a qkv with permuted rows, is divided among ranks only along its rows. */
 static wb_status check_part(wb__context *context, const wb__operand *operand, const wb__rank *rank)
 {
     uint32_t joint = wb__joint_of(operand);

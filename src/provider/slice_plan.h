@@ -8,9 +8,7 @@
 #include "provider/buffer_request.h"
 
 struct wb_plan {
-    wb__context
-        context; /* contains the allocator of `layout`; `error` is not used after the plan was
-                            created, because it belongs to the caller */
+    wb__context context; /* contains the allocator of `layout`; its `error` is not used later */
     wb__operands operands;
     wb__layout layout;
     wb__rank rank;

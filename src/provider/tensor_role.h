@@ -28,8 +28,8 @@ typedef struct wb__layer_role {
     wb__leaf leaf;
 } wb__layer_role;
 
-/* Returns the role of a tensor with this canonical name. `leaf` is WB__LEAF_NONE if the tensor is not
- * in a group. */
+/* Returns the role of a tensor with this canonical name. `leaf` is WB__LEAF_NONE if the tensor is
+ * not in a group. */
 wb__layer_role wb__layer_role_of(wb__str canonical);
 
 /* Maximum length of a name that wb__layer_role_name writes, with its NUL. */
@@ -40,7 +40,7 @@ wb__layer_role wb__layer_role_of(wb__str canonical);
 size_t wb__layer_role_name(const wb__layer_role *role, wb__leaf leaf,
                            char name[WB__LAYER_ROLE_BYTES]);
 
-/* Returns true if the dimension that a group shares is the inputs of this tensor; false: the rows. */
+/* Returns true if the group shares the inputs of this tensor, false if it shares the rows. */
 static inline bool wb__leaf_is_inputs(wb__leaf leaf)
 {
     return leaf == WB__LEAF_OUTPUT || leaf == WB__LEAF_DOWN;
@@ -53,8 +53,8 @@ static inline bool wb__leaf_is_inputs(wb__leaf leaf)
  * their roles, in the order of their rows. Returns 0 for other tensors than qkv and gate_up. */
 size_t wb__leaf_parts(wb__leaf leaf, wb__leaf parts[WB__FUSED_MAX]);
 
-/* Returns the role (qkv or gate_up) of a tensor that contains a tensor with role `leaf` as a part, and
- * sets *index to the index of the part. Returns WB__LEAF_NONE if there is none. */
+/* Returns the role (qkv or gate_up) of a tensor that contains a tensor with role `leaf` as a part,
+ * and sets *index to the index of the part. Returns WB__LEAF_NONE if there is none. */
 wb__leaf wb__leaf_whole(wb__leaf leaf, uint32_t *index);
 
 #endif

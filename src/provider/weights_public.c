@@ -58,8 +58,8 @@ static void read_ahead(const wb_provider *provider, const wb__layout *layout)
     }
 }
 
-/* Starts reading the weights of a layer into the page cache. Ignores all errors: a later request for
- * this layer reports them. */
+/* Starts reading the weights of a layer into the page cache. Ignores all errors: a later request
+ * for this layer reports them. */
 static void look_ahead(wb_provider *provider, uint32_t layer, const wb_weights_options *options)
 {
     wb__weight_list list;

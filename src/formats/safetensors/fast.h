@@ -47,7 +47,7 @@ _Static_assert(WB__ST_FAST_MARGIN >= 1 + 255 + WB__ST_TEXT_MAX + 15 + WB__ST_BET
                                          WB__ST_TEXT_MAX + FAST_SPACES + 64,
                "the margin covers a member");
 
-/* Returns true if the bytes at p equal `text`, a part of a frame. Most parts have at most 8 bytes. */
+/* Returns true if `text`, a part of a frame, is at p. Most parts have at most 8 bytes. */
 FAST_FUNCTION static inline bool matches(const uint8_t *p, const wb__st_text *text)
 {
     return (wb__load_le64(p) & text->first_mask) == text->first &&

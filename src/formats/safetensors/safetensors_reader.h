@@ -100,8 +100,8 @@ struct wb__st_reader {
     wb__st_fast *fast;   /* NULL: none */
     unsigned next_frame; /* index of the frame to replace next */
     /* `history` is a hash of the frames of the last four members. follower[hash] is the frame that
-     * followed the last time that `history` had this value, and is tried first, because most headers
-     * repeat the same sequence of frames. */
+     * followed the last time that `history` had this value, and is tried first, because most
+     * headers repeat the same sequence of frames. */
     unsigned history;
     uint8_t follower[WB__ST_HISTORIES];
     wb__st_frame frames[WB__ST_FRAMES];
@@ -123,9 +123,9 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
 wb_status wb__st_decode(wb__st_reader *reader);
 
 /*
- * Finds the frame of a member in the cache, or adds it; p is the closing quote of the member's name.
- * Records the frame in `follower`. Returns false if the fast parsers do not handle the notation, or
- * the shape has no valid size.
+ * Finds the frame of a member in the cache, or adds it; p is the closing quote of the member's
+ * name. Records the frame in `follower`. Returns false if the fast parsers do not handle the
+ * notation, or the shape has no valid size.
  */
 bool wb__st_find_frame(wb__st_reader *reader, const uint8_t *p, const uint8_t *end);
 
