@@ -51,8 +51,8 @@ static inline bool wb__source_is_cold(const wb__source *source, uint64_t offset,
     return wb__source_cached(source, offset, n, &cached) && wb__direct_pays(cached, n);
 }
 
-/* Lets the kernel read the n bytes at `offset` into the page cache, in the background. Has no effect
- * if the source is not an open file. */
+/* Asks the kernel to read the n bytes at `offset` into the page cache, in the background. Has no
+ * effect if the source is not an open file. */
 void wb__source_read_ahead(const wb__source *source, uint64_t offset, uint64_t n);
 
 /* An O_DIRECT descriptor of a source's file; fd is -1 if direct I/O is unavailable. */

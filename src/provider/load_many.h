@@ -1,8 +1,8 @@
 /*
  * provider/load_many.h: loads many buffers, in one pass over the files (load_pass.h).
  *
- * Entries that no thread loads are marked as loading and filled together. Buffers that another
- * thread loads are awaited afterwards, so two threads never wait for each other. With a budget, the
+ * Entries that no thread loads are marked as loading and filled together. The function then waits
+ * for buffers that other threads load, so two threads never wait for each other. With a budget, the
  * pass is divided into batches that fit. If processes share buffers (wb_device.claim), each buffer
  * is loaded by itself: no process may wait for a buffer of another one while it holds unfilled
  * buffers.
@@ -15,8 +15,8 @@
 /*
  * Loads n entries on the threads of the executor. An entry may be listed more than once. If
  * `buffers` is not NULL, adds a use of each entry and describes it in buffers[i]; after a failure
- * there are no uses, and buffers[] is undefined. Of several errors, reports that of the first buffer
- * in file order.
+ * there are no uses, and buffers[] is undefined. If there are several errors, reports that of the
+ * first buffer in file order.
  */
 wb_status wb__load_many(wb_provider *provider, wb__context *context, wb__entry *const *entries,
                         size_t n, wb_buffer *buffers);

@@ -27,15 +27,15 @@ typedef struct wb__pass {
     const wb_device *device;
     wb__pass_buffer *buffers;
     size_t count;
-    /* Called when buffer `index` is complete, by the thread that filled its last piece. Its layout is
-     * not used afterwards. */
+    /* Called when buffer `index` is complete, by the thread that filled its last piece. The layout
+     * of the buffer is not used afterwards. */
     void (*filled)(void *ctx, size_t index);
     void *ctx;
 } wb__pass;
 
 /*
- * Fills the buffers. After a failure, the buffers with left != 0 are incomplete. Of several errors,
- * reports that of the first piece in file order.
+ * Fills the buffers. After a failure, the buffers with left != 0 are incomplete. If there are
+ * several errors, reports that of the first piece in file order.
  */
 wb_status wb__pass_run(const wb__pass *pass);
 

@@ -11,7 +11,7 @@
  *   buffer_cache.c    entries: loading, use counts, eviction
  *   slice_plan.c      byte ranges that a rank needs, without a provider
  *
- * An entry stands for a buffer that is or can be loaded. Entries and their names live as long as
+ * An entry represents a buffer that is or can be loaded. Entries and their names live as long as
  * the provider, while buffers are loaded and evicted. If the name of a request is in the table and
  * its entry is ready, the request takes two atomic operations and no lock. Everything else is done
  * under one lock, except loading. If a thread requests a buffer that another thread is loading, it

@@ -236,7 +236,7 @@ typedef struct head_cuts {
     char why[160]; /* if q.count is 0: the reason */
 } head_cuts;
 
-/* Gives each rank whole key-value heads with their query heads. */
+/* Assigns complete key-value heads, with their query heads, to each rank. */
 static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     const wb__head_counts *c = &h->counts;
