@@ -30,7 +30,7 @@
  *     FAST_NAME      name of the generated function
  *     name_length(p, &last)        number of bytes before the first quote or special byte, at most
  *                                  255; 256 if there are more
- *     same_text(p, text, len)      true if the first len bytes are equal; 0 < len <= WB__ST_TEXT_MAX
+ *     same_text(p, text, len)      true if len bytes are equal; 0 < len <= WB__ST_TEXT_MAX
  *     copy_name(to, p, len)        may write WB__NAMES_SLACK extra bytes
  *     hash_name(hasher, p, len)    equals hasher->hash
  *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without
