@@ -9,7 +9,8 @@ typedef struct wb__emit_job {
     wb_conversion *conversion;
     wb__context *context;
     wb_writer *writer;
-    /* for each row of the plan, the tensor index of each part in the writer */
+    /* indices[row][part]: index in the writer of the output tensor for one part (values, scales,
+     * biases) of a row of the plan */
     uint64_t (*indices)[WB__PARTS];
     const char *path;
     bool folder; /* `path` is the path of a directory, not of a file */
@@ -37,8 +38,8 @@ wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- emit/gguf_metadata.c ---- */
 
-/* Makes the model derive all its metadata, including the metadata of config.json and tokenizer
- * files. Returns WB_ERROR_MEMORY if out of memory. */
+/* Derives all metadata of the model, including the metadata from config.json and tokenizer files.
+ * Returns WB_ERROR_MEMORY if out of memory. */
 wb_status wb__emit_all_keys(wb__context *context, const wb_model *model);
 
 /* Sets the key-values of a GGUF output. */
@@ -49,8 +50,8 @@ wb_status wb__emit_keys(wb__emit_job *out);
 /* Adds all sidecar files to the writer. */
 wb_status wb__emit_sidecars(wb__emit_job *out);
 
-/* Sets *spec to the packed encoding that has the most elements in the output. Returns false if no
- * output tensor is packed. */
+/* Sets *spec to the packed encoding that is used for the largest number of elements of the output.
+ * Returns false if no output tensor is packed. */
 bool wb__emit_main_form(const wb_conversion *conversion, wb__encoding_spec *spec);
 
 /* Append the text of a sidecar file to *to. They append nothing if the output does not need the
@@ -62,7 +63,8 @@ wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to);
 /* Begins a JSON member on a new line and writes its key. */
 void wb__emit_member(wb__buffer *to, wb__str key);
 
-/* plan/implied_config.c: adds members to config.json for the settings that llama.cpp implies. */
+/* plan/implied_config.c: adds members to config.json for settings that GGUF cannot store, with the
+ * fixed values that llama.cpp uses. */
 void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
 
 /* emit/config_json_rope.c: writes rope_scaling if it must be computed from GGUF tensors or

@@ -1,5 +1,5 @@
 /* Copies a GGUF file unchanged into or out of an Ollama store. The plan has a row for each
- * tensor, which is used only for the report to the caller. */
+ * tensor, but these rows are used only for the report to the caller. */
 #include <stdio.h>
 
 #include "convert/emit/deliver.h"

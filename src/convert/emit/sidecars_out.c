@@ -60,8 +60,8 @@ static bool is_copied(const wb__emit_job *out, wb__str name)
     return store || !wb__str_equal(name, WB__STR("config.json"));
 }
 
-/* Copies a sidecar file of the model. A missing file is not an error, and a link that leads outside
- * the directory is a finding. */
+/* Copies a sidecar file of the model. A missing file is not an error. A symbolic link that leads
+ * outside the directory is not copied and causes a warning. */
 static wb_status copy_file(wb__emit_job *out, const char *name)
 {
     wb__context *context = out->context;
@@ -79,7 +79,7 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
 
 typedef struct listing {
     wb__emit_job *out;
-    bool seen; /* the directory has been listed successfully, at least in part */
+    bool seen; /* at least one file name was read from the directory */
 } listing;
 
 static wb_status copy_listed(void *ctx, const char *name)

@@ -19,7 +19,7 @@ typedef struct making {
     wb__vocabulary tokens;
     wb__json_writer json;
     wb__buffer *to;
-    wb__buffer joined; /* scratch buffer for the concatenated text of a merge */
+    wb__buffer joined; /* scratch buffer for the concatenation of two tokens */
     bool unfit;        /* the file is not written, because it would contain too many merges */
 } making;
 
@@ -314,8 +314,8 @@ static void pair_of(making *m, wb__str left, wb__str right)
     end(m, ']');
 }
 
-/* Writes the merge "a b". The separator is the first space that is not the first byte of the
- * text. */
+/* Writes the merge `text`, which has the form "a b". The separator is the first space after the
+ * first byte, because token a can begin with a space. Returns false if the merge is invalid. */
 static bool stored_merge(making *m, const char *text, size_t n)
 {
     const char *space = n < 3 ? NULL : memchr(text + 1, ' ', n - 1);
@@ -461,8 +461,9 @@ static wb_status make_spm(making *m)
 
 /* ---- WordPiece ---- */
 
-/* Writes the tokens in WordPiece form. GGUF marks the start of a word, WordPiece marks a
- * continuation. "▁the" becomes "the", and "ing" becomes "##ing". */
+/* Writes the tokens in WordPiece form. In GGUF, the prefix "▁" marks a token that starts a word. In
+ * WordPiece, the prefix "##" marks a token that continues a word. For example, "▁the" becomes
+ * "the", and "ing" becomes "##ing". */
 static void word_pieces(making *m)
 {
     static const char mark[] = "\xE2\x96\x81";

@@ -7,12 +7,12 @@
 
 #define MERGES_MAX ((size_t)1 << 26)
 
-/* Maximum ratio of the text size of all merges to the text size of all tokens. In the worst case
- * every split of every token is a merge, and each merge contains the text of the whole token. The
- * merges of n tokens of n bytes then have n³ bytes. Trained vocabularies have two or three merges
- * per token, which is far below this ratio. */
+/* Maximum ratio of the text size of all merges to the text size of all tokens. A crafted file can
+ * make every split of every token a merge. Each merge contains the text of the whole token, so the
+ * merges of n tokens of n bytes have n³ bytes in total. Trained vocabularies have two or three
+ * merges per token, which is far below this ratio. */
 #define MERGES_RATIO 16
-#define MERGES_SPARE ((size_t)64 << 10) /* text size that is allowed in addition, in bytes */
+#define MERGES_SPARE ((size_t)64 << 10) /* bytes allowed in addition to this ratio */
 /* Maximum text size of all merges, in bytes, equal to the maximum size of a sidecar file. */
 #define MERGES_ROOM ((uint64_t)256 << 20)
 /* Estimated number of bytes of JSON syntax (quotes and separators) per text. */

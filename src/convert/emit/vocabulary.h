@@ -13,8 +13,8 @@ typedef struct wb__merge {
 typedef struct wb__merges {
     wb__merge *list; /* freed by wb__merges_free */
     size_t count, capacity;
-    /* the text of the merges would be too large compared with the text of the tokens; the list
-     * is then empty */
+    /* true: the list is empty, because the text of the merges would be too large compared with
+     * the text of the tokens */
     bool too_many;
 } wb__merges;
 

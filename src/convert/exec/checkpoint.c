@@ -236,8 +236,8 @@ static char *journal_path(const wb_allocator *allocator, const char *path, int *
     return made;
 }
 
-/* Returns true if the path of the journal still names the open file. Another process may have
- * removed the file before this process locked it, because its conversion was complete. */
+/* Returns true if the path of the journal still names the open file. Another process that
+ * completes a conversion to the same path may remove the file before this process locks it. */
 static bool is_still_there(const wb__checkpoint *journal)
 {
     struct stat open, named;
@@ -264,8 +264,8 @@ static int lock(wb__checkpoint *journal)
     return EBUSY;
 }
 
-/* Counts the valid records if the file is a journal of this plan. Otherwise replaces its
- * contents by an empty journal. Returns 0 or an errno value. */
+/* If the file is a journal of this plan, counts its valid records and removes the rest. Otherwise
+ * replaces the contents of the file by an empty journal. Returns 0 or an errno value. */
 static int begin(wb__checkpoint *journal, uint64_t conversion)
 {
     uint8_t want[HEAD_BYTES], got[HEAD_BYTES];

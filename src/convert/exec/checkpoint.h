@@ -36,8 +36,8 @@ typedef struct wb__checkpoint_record {
     wb__error_stats error_stats;
 } wb__checkpoint_record;
 
-/* Appends n bytes to the data that `digest` covers, and returns the new digest. `digest` is 0 if
- * there are no earlier data. */
+/* Returns the digest of the data that `digest` covers, followed by n more bytes. `digest` is 0 for
+ * the first bytes. */
 uint64_t wb__digest_add(uint64_t digest, const void *bytes, size_t n);
 
 /* Opens the journal of a conversion to `path`. Sets *journal to NULL and returns WB_OK if the

@@ -123,8 +123,8 @@ static double double_at(const uint8_t *bytes)
     return value;
 }
 
-/* Values beyond the range of binary32 count as overflowed, even if the encoder replaces infinity
- * by a finite value. */
+/* Adds each value in binary64. A value beyond the range of binary32 counts as overflowed, even if
+ * the encoder replaces it by a finite value. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n)
 {

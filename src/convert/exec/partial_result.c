@@ -24,10 +24,10 @@ typedef struct search {
     const char *folder; /* directory of the output */
     wb__str base;       /* file name of the output */
     bool discards;
-    bool is_inside; /* the directory of the partial files itself is searched */
+    bool is_inside; /* `folder` is a directory of partial files, not the directory of the output */
 } search;
 
-/* Returns true if `whole` is the name of a part of the output, NAME-00001-of-00003.gguf. */
+/* Returns true if `whole` is the name of a shard of the output, like NAME-00001-of-00003.gguf. */
 static bool is_part(const search *s, wb__str whole)
 {
     static const wb__str ends[] = {{".gguf", 5}, {".safetensors", 12}};
@@ -56,7 +56,7 @@ static void free_path(const search *s, char *path)
         wb__free(&s->context->allocator, path, strlen(path) + 1);
 }
 
-/* Returns true if an output of the name `whole` has a journal of its own. */
+/* Returns true if a journal exists for a separate conversion to an output named `whole`. */
 static bool has_journal(const search *s, wb__str whole)
 {
     struct stat st;
@@ -68,7 +68,7 @@ static bool has_journal(const search *s, wb__str whole)
     return has;
 }
 
-/* Sets *whole to NAME of the hidden name .NAME followed by `end`. */
+/* Returns true if `name` consists of a dot, NAME and `end`, and sets *whole to NAME. */
 static bool is_hidden(wb__str name, const char *end, wb__str *whole)
 {
     wb__str tail = wb__str_from(end, SIZE_MAX);
@@ -90,7 +90,8 @@ static bool is_of_result(const search *s, wb__str name)
 
 /* ---- measuring and removing ---- */
 
-/* Returns the disk space of a file. The file system may not have allocated it yet. */
+/* Returns the disk space of a file: the allocated size or the length, whichever is larger, because
+ * the file system may allocate blocks later. */
 static uint64_t bytes_of(const struct stat *st)
 {
     uint64_t allocated = (uint64_t)st->st_blocks * 512, length = (uint64_t)st->st_size;
@@ -116,9 +117,10 @@ static wb_status fail_removal(const search *s, const char *path, int os_error)
 }
 
 /*
- * A run that was killed while it renamed the parts of a set left final names, which are second
- * names of the partial files. Without the first part of a split or the index they are no model, and
- * are removed too.
+ * Removes the final name of a shard. A run that was killed while it gave the shards their final
+ * names leaves files with two names (hard links): the partial name and the final name. The final
+ * name is removed if the first GGUF shard or the safetensors index is missing, because the output
+ * is then unusable.
  */
 static void withdraw(const search *s, wb__str whole, const struct stat *st)
 {
@@ -179,7 +181,8 @@ static wb_status visit(void *ctx, const char *name)
     return status;
 }
 
-/* Locks the journal, which a running conversion keeps locked. Sets *fd to -1 if there is none. */
+/* Locks the journal. Fails if a running conversion has locked it. Sets *fd to a negative value if
+ * there is no journal. */
 static wb_status lock(const search *s, const char *journal, int *fd)
 {
     *fd = open(journal, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -218,7 +221,7 @@ static wb_status search_all(search *s, const char *journal)
     return status;
 }
 
-/* Finds the path from which the hidden names are derived. */
+/* Sets *end to the path from which the names of the partial files and the journal are derived. */
 static wb_status find_target(wb__context *context, wb_target target, const char *path,
                              const char *store, char **end)
 {
@@ -238,7 +241,7 @@ wb_status wb__partial_result(wb__context *context, wb_target target, const char 
     char *end;
     wb_status status = find_target(context, target, path, store, &end);
     context->file = "";
-    if (status != WB_OK || end == NULL) /* a name that is too long has no partial result */
+    if (status != WB_OK || end == NULL) /* NULL: invalid model name, without a partial result */
         return status;
     char *folder = wb__path_join(&context->allocator, "", wb__path_folder(end));
     char *journal = wb__hidden_path(&context->allocator, end, WB__RESUME_END);

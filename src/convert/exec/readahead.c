@@ -16,7 +16,7 @@ typedef enum piece_state {
     PIECE_READ
 } piece_state;
 
-/* A contiguous byte range of a file that is read at once. */
+/* A contiguous byte range of a file that is read with one request. */
 typedef struct piece {
     wb__byte_range place;
     piece_state state;
@@ -114,8 +114,8 @@ static bool is_equipped(wb__readahead *ahead)
     return !ahead->refused;
 }
 
-/* Opens another file for direct I/O. Returns false if slots still contain pieces of the current
- * file. */
+/* Closes the current file and opens `source` for direct I/O. Returns false if slots still contain
+ * pieces of the current file. */
 static bool turn_to(wb__readahead *ahead, const wb__source *source)
 {
     if (ahead->source == source)
@@ -214,8 +214,8 @@ static bool has(const piece *p, const wb__byte_range *place)
            wb__in_range(place->offset - p->place.offset, place->bytes, p->place.bytes);
 }
 
-/* Waits until a piece is read. If io_uring failed, reads the piece again without io_uring, which
- * also reports the error if the read is impossible. */
+/* Waits until a piece is read. If the read through io_uring failed, reads the piece again without
+ * io_uring. If the second read fails too, returns its error. */
 static wb_status finish(wb__readahead *ahead, wb__context *context, piece *p)
 {
     size_t n = before(&p->place) + p->place.bytes;

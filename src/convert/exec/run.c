@@ -1,5 +1,5 @@
-/* Runs a plan: declares its tensors to a writer, has them computed (scheduler.c), and commits
- * the output. */
+/* Runs a plan: declares its tensors to a writer, lets the scheduler (scheduler.c) compute them, and
+ * commits the output. */
 #define _POSIX_C_SOURCE 200809L
 #include "convert/exec/scheduler.h"
 
@@ -218,8 +218,9 @@ static wb_status blame_source(const wb__emit_job *out, wb_status status)
     return status;
 }
 
-/* Returns true if the output was refused because it already exists, and no partial data remain.
- * An earlier run was then interrupted after its commit, so the journal is no longer needed. */
+/* Returns true if the writer rejected the output because the output already exists, and if no
+ * partial data remain. In this case an earlier run was interrupted after its commit, so the journal
+ * is no longer needed. */
 static bool is_settled(const wb__emit_job *out, wb_status status)
 {
     const wb_allocator *allocator = &out->conversion->allocator;
@@ -233,7 +234,8 @@ static bool is_settled(const wb__emit_job *out, wb_status status)
     return !has;
 }
 
-/* Copies the list of replaced files, because the caller asks for it after the writer is freed. */
+/* Copies the paths of the replaced files to the plan, because the caller can query them after the
+ * writer is freed. */
 static wb_status take_replaced(wb__emit_job *out)
 {
     wb_conversion *conversion = out->conversion;

@@ -73,7 +73,7 @@ typedef struct runner {
     atomic_bool failed;             /* a tile failed, and the workers stop */
     uint64_t memory;                /* memory limit for all workers together, in bytes */
     uint64_t span_bytes;            /* maximum size of a span, in output bytes */
-    wb__tile_sizes sizes; /* maximum buffer sizes of all tiles; for `parts`, maximum of all spans */
+    wb__tile_sizes sizes; /* buffer sizes for the largest tile; `parts`: for the largest span */
     size_t worker_bytes;  /* memory of a worker, in bytes */
     worker *workers;
     size_t worker_count;
@@ -301,10 +301,10 @@ static void lay_out(const runner *r, const span *made, wb__tile *tile)
         tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
-/* Writes the span to the output and empties it. The span may continue at row `next_row`, but the
- * caller must first wait until the buffer is written. If all other buffers are still being written
- * because the disk is slow, the span is written through the page cache, so that the worker does
- * not wait. */
+/* Writes the span to the output, and makes it an empty span that begins at row `next_row`. The
+ * caller must wait until the buffer is written before it adds tiles to the span. If all other
+ * buffers are still being written because the disk is slow, the span is written through the page
+ * cache, so that the worker does not wait. */
 static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
                      uint64_t next_row)
 {
@@ -474,7 +474,8 @@ static range claim(runner *r, const worker *w)
     return tiles;
 }
 
-/* Waits until all writes of the worker are complete, so that the journal can record their tiles. */
+/* Waits until all writes of the worker are complete. The journal may then record the written
+ * tiles. */
 static wb_status finish_all(wb__context *context, const worker *w)
 {
     wb_status status = WB_OK;

@@ -363,9 +363,9 @@ static void follow(const wb__tile *tile, uint8_t *wide)
 }
 
 /*
- * Measures the error of the encoded values, whose decoded result is in tile->again. The reference
- * is `wide` for a binary64 source. Otherwise it is tile->values plus `offset`, for example the 1
- * that some formats add to norm weights.
+ * Measures the error of the encoding. Compares the decoded values in tile->again with the source
+ * values: `wide` for a binary64 source, otherwise tile->values. The offset, for example the 1 that
+ * some formats add to norm weights, is added to the source values first.
  */
 static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 {
@@ -400,8 +400,8 @@ static wb_status compute(const wb_conversion *conversion, wb__context *context, 
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);
         wb__repack(&planned->from, from, &planned->to, tile->parts, (size_t)n);
-    } else if (planned->factor !=
-               1) { /* the error is measured against the products, in tile->values */
+    } else if (planned->factor != 1) {
+        /* tile->values gets the products, because the error is measured against them. */
         for (uint64_t i = 0; i < n; i++)
             tile->values[i] = (tile->values[i] + offset) * planned->factor;
         offset = 0;

@@ -1,6 +1,7 @@
 /*
- * convert/lora/lora.h: merges LoRA adapters into the weights during conversion. A weight W becomes
- * W + scale · B · A. Three formats of adapters are supported:
+ * convert/lora/lora.h: merges LoRA adapters into the weights during conversion. An adapter contains
+ * pairs of matrices A and B. A weight W that has a pair becomes W + scale · B · A. Three formats of
+ * adapters are supported:
  *
  *     PEFT   a directory: adapter_config.json (r, lora_alpha, alpha_pattern, use_rslora),
  *            and tensors "base_model.model.NAME.lora_A.weight" [r, inputs],
@@ -21,7 +22,7 @@
 #include "convert/convert.h"
 
 struct wb__lora {
-    const struct wb__lora *next; /* next adapter of the same weight; NULL: none */
+    const struct wb__lora *next; /* next pair for the same weight; NULL: none */
     const float *a;              /* matrix A [rank, columns] */
     const float *b;              /* matrix B [rows, rank], with rows in the order of the output */
     uint64_t first, rows;        /* range of rows of the output tensor to which the pair applies */
@@ -34,8 +35,8 @@ struct wb__lora {
 wb_status wb__lora_read(wb_conversion *conversion, wb__context *context, const char *path,
                         double scale);
 
-/* Adds the contributions of an adapter and all following adapters (lora->next) to the values of
- * `rows` rows, beginning at row `first`. */
+/* Adds scale · B · A of a pair and of all following pairs (lora->next) to the values of `rows`
+ * rows, beginning at row `first`. */
 void wb__lora_add(const struct wb__lora *lora, uint64_t first, uint64_t rows, uint64_t columns,
                   float *values);
 

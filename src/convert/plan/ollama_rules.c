@@ -152,7 +152,7 @@ static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 /* ---- Laguna ---- */
 
 /* Maximum number of entries that are read from a list of dense layers in the config. Models have
- * fewer layers. The limit bounds the time that a tensor takes. */
+ * fewer layers. The limit prevents a crafted config from slowing down the planning. */
 #define DENSE_LISTED_MAX 1024
 
 typedef struct dense_layers {

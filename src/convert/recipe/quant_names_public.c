@@ -11,7 +11,7 @@ static const char *const others[] = {
     "affine4:128", "mixed_2_6",  "mixed_3_4",  "mixed_3_6",  "mixed_4_6",
 };
 
-#define DTYPES 256 /* all wb_dtype numbers are below */
+#define DTYPES 256 /* all wb_dtype numbers are smaller than this number */
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 const char *wb_quant_name(size_t i)
@@ -26,7 +26,7 @@ const char *wb_quant_name(size_t i)
     i -= COUNT(others);
     for (int32_t id = 0; id < DTYPES; id++) {
         const wb__dtype *dtype = wb__dtype_get(id);
-        /* File types already listed the plain types and those with a file type of their name. */
+        /* Only block types are added. A dtype with the name of a file type is already listed. */
         if (dtype != NULL && !wb__dtype_is_plain(dtype) &&
             wb__file_type_named(wb__str_from(dtype->name, SIZE_MAX)) == NULL && i-- == 0)
             return dtype->name;
