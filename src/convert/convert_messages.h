@@ -1,5 +1,6 @@
 /*
- * convert/convert_messages.h: all messages of this module, grouped by file.
+ * convert/convert_messages.h: texts of all errors and warnings of src/convert, grouped by source
+ * file.
  */
 #ifndef WB_CONVERT_CONVERT_MESSAGES_H
 #define WB_CONVERT_CONVERT_MESSAGES_H
@@ -58,7 +59,7 @@
 
 /* ---- exec/partial_result.c ---- */
 
-#define WB__MSG_CONVERT_DISCARD "cannot remove a part of the partial result"
+#define WB__MSG_CONVERT_DISCARD "cannot remove a file or folder of the partial output"
 
 /* ---- exec/run.c ---- */
 
@@ -77,7 +78,7 @@
 /* ---- lora/lora.c ---- */
 
 #define WB__MSG_CONVERT_LORA_KIND                                                                  \
-    "adapter_config.json describes an adapter other than plain LoRA (peft_type, use_dora)"
+    "the adapter is not plain LoRA (see peft_type and use_dora in adapter_config.json)"
 #define WB__MSG_CONVERT_LORA_ALORA                                                                 \
     "the adapter applies only after certain tokens (alora_invocation_tokens in "                   \
     "adapter_config.json) and cannot be merged"
@@ -85,7 +86,7 @@
 #define WB__MSG_CONVERT_LORA_CONFIG_MISSING                                                        \
     "adapter_config.json, which contains the scale, is missing from the folder of the adapter"
 #define WB__MSG_CONVERT_LORA_FINE_TUNE                                                             \
-    "adapter_config.json describes an adapter other than LoRA (fine_tune_type)"
+    "the adapter is not LoRA (see fine_tune_type in adapter_config.json)"
 #define WB__MSG_CONVERT_LORA_CONFIG                                                                \
     "adapter_config.json is not valid JSON, or contains no rank or scale"
 #define WB__MSG_CONVERT_LORA_HALF                                                                  \
@@ -105,8 +106,8 @@
 #define WB__MSG_CONVERT_LORA_RANK                                                                  \
     "the adapter tensor is neither a matrix nor a stack with one matrix per expert"
 #define WB__MSG_CONVERT_LORA_OTHER                                                                 \
-    "the adapter contains this tensor in addition to pairs of matrices; such adapters cannot "     \
-    "be merged"
+    "this tensor is not one of a pair of LoRA matrices A and B; adapters with other tensors "      \
+    "cannot be merged"
 #define WB__MSG_CONVERT_LORA_EMPTY "the file is not an adapter: it contains no pairs of matrices"
 
 /* ---- lora/lora_alphas.c ---- */
@@ -218,7 +219,7 @@
 #define WB__MSG_CONVERT_IMATRIX_NEGATIVE "an importance value is negative, infinite or NaN"
 #define WB__MSG_CONVERT_IMATRIX_SIZE "the importance matrix has %llu bytes; the limit is %llu"
 #define WB__MSG_CONVERT_IMATRIX_EMPTY "the file has no entries"
-#define WB__MSG_CONVERT_IMATRIX_COUNTS "a tensor has no counts"
+#define WB__MSG_CONVERT_IMATRIX_COUNTS "a tensor NAME.in_sum2 has no matching tensor NAME.counts"
 #define WB__MSG_CONVERT_IMATRIX_VALUES "a tensor has no values"
 #define WB__MSG_CONVERT_IMATRIX_SUMS "no tensor has a name that ends with .in_sum2"
 #define WB__MSG_CONVERT_NO_FILE "the file does not exist"

@@ -25,7 +25,7 @@
 /* ---- edit_in_place.c ---- */
 
 #define WB__MSG_EDIT_UNDO "restoring the file after an interrupted edit failed (errno %d)"
-#define WB__MSG_EDIT_JOURNAL_KEY "cannot read the secret with which this user signs journals"
+#define WB__MSG_EDIT_JOURNAL_KEY "cannot read this user's secret key for signing journals"
 #define WB__MSG_EDIT_JOURNAL_UNKNOWN                                                               \
     "the journal of an interrupted edit was not written by this user, or is damaged"
 #define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \
@@ -50,7 +50,8 @@
 
 /* ---- edit_rewrite.c ---- */
 
-#define WB__MSG_EDIT_INDEX_LEFT "the file has changed, but its index could not be replaced"
+#define WB__MSG_EDIT_INDEX_LEFT                                                                    \
+    "the edited file was written, but the index file could not be replaced"
 #define WB__MSG_EDIT_NEW_FILE "cannot write the file"
 
 #endif

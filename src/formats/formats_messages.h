@@ -36,14 +36,16 @@
 
 /* ---- gguf/gguf_entries.c ---- */
 
-#define WB__MSG_GGUF_KEY_NUL "the key contains a NUL byte, where other programs cut it off"
+#define WB__MSG_GGUF_KEY_NUL                                                                       \
+    "the key contains a NUL byte, which other programs treat as the end of the key"
 #define WB__MSG_GGUF_KEY_ASCII "the key contains bytes that are not ASCII"
 #define WB__MSG_GGUF_KEY_CHARACTER "the key contains an unusual character"
 #define WB__MSG_GGUF_KEY_EMPTY_PART                                                                \
     "the key begins or ends with a dot, or contains two dots in a row"
 #define WB__MSG_GGUF_KEY_LENGTH "the key has %zu bytes, but must have 1 to %d"
 #define WB__MSG_GGUF_VALUE_UTF8 "the value is not valid UTF-8"
-#define WB__MSG_GGUF_VALUE_NUL "the value contains a NUL byte, where other programs cut it off"
+#define WB__MSG_GGUF_VALUE_NUL                                                                     \
+    "the value contains a NUL byte, which other programs treat as the end of the value"
 #define WB__MSG_GGUF_ALIGNMENT_TYPE "general.alignment is not of type UINT32"
 #define WB__MSG_GGUF_ALIGNMENT_VALUE                                                               \
     "the alignment is %llu, but must be a power of two of at least 8"
@@ -60,11 +62,11 @@
     "bytes of data; the tensors need %llu bytes more"
 #define WB__MSG_GGUF_TENSOR_OVERLAP "the tensor overlaps the data of %s"
 #define WB__MSG_GGUF_TENSOR_ORDER                                                                  \
-    "the data of this tensor precedes the data of the previous tensor in the header; this is the " \
-    "first of %llu such tensors"
+    "the data of this tensor is stored before the data of the tensor that precedes it in the "     \
+    "header; this is the first of %llu such tensors"
 #define WB__MSG_GGUF_TENSOR_GAP                                                                    \
-    "the gap before the data of this tensor is larger than the padding; this is the first of "     \
-    "%llu such gaps"
+    "the gap before the data of this tensor is larger than the alignment requires; this is the "   \
+    "first of %llu such gaps"
 #define WB__MSG_GGUF_TRAILING_BYTES "%llu bytes at the end of the file belong to no tensor"
 #define WB__MSG_GGUF_NO_DATA                                                                       \
     "the file ends after %llu bytes, but the tensors' data should begin at %llu"
@@ -91,13 +93,14 @@
 
 /* ---- gguf/gguf_tensors.c ---- */
 
-#define WB__MSG_GGUF_NAME_NUL "the tensor name contains a NUL byte, where other programs cut it off"
+#define WB__MSG_GGUF_NAME_NUL                                                                      \
+    "the tensor name contains a NUL byte, which other programs treat as the end of the name"
 #define WB__MSG_GGUF_NAME_EMPTY "the tensor name is empty"
 #define WB__MSG_GGUF_NAME_64 "the tensor name has 64 bytes, but llama.cpp accepts at most 63"
 #define WB__MSG_GGUF_NAME_UTF8 "the tensor name is not valid UTF-8"
 #define WB__MSG_GGUF_NAME_LENGTH "the tensor name has %zu bytes; the format allows %d"
 #define WB__MSG_GGUF_DIMENSION                                                                     \
-    "with this dimension of %llu the tensor has more than 2^63 - 1 elements"
+    "because of the dimension %llu, the tensor has more than 2^63 - 1 elements"
 #define WB__MSG_GGUF_RANK "the tensor has %lu dimensions; the format allows %d"
 #define WB__MSG_GGUF_SCALAR "the tensor has no dimensions; it is read as a single element"
 #define WB__MSG_GGUF_EMPTY_TENSOR "the tensor has a dimension of 0 and thus no elements"
@@ -125,7 +128,8 @@
 
 #define WB__MSG_NPY_TEXT "the array contains text"
 #define WB__MSG_NPY_DATES "the array contains dates or time spans"
-#define WB__MSG_NPY_VOID "the array contains bytes of unspecified type, as arrays of FP8 values do"
+#define WB__MSG_NPY_VOID                                                                           \
+    "the array contains raw bytes of unknown type (NumPy stores FP8 values this way)"
 #define WB__MSG_NPY_ELEMENT_TYPE "the array contains elements of an unsupported type"
 #define WB__MSG_NPY_OBJECTS "the array contains Python objects, which are pickled code"
 #define WB__MSG_NPY_BYTE_ORDER "descr does not specify the byte order of the elements"
@@ -179,7 +183,7 @@
 #define WB__MSG_NPZ_TWO_ENDS "the archive has two end records and thus two directories"
 #define WB__MSG_NPZ_NO_END "the file does not end with the end record of a zip archive"
 #define WB__MSG_NPZ_MULTIPART "the archive is one part of a multi-part archive"
-#define WB__MSG_NPZ_END64 "the zip64 end record is not where its locator specifies"
+#define WB__MSG_NPZ_END64 "the zip64 end record is not at the offset that its locator specifies"
 #define WB__MSG_NPZ_ENDS_DIFFER "the two end records of the archive contradict each other"
 #define WB__MSG_NPZ_DIRECTORY_END                                                                  \
     "the directory of the archive does not end at the end record: bytes were inserted or removed"
@@ -190,7 +194,8 @@
 /* ---- npz/npz_entry.c ---- */
 
 #define WB__MSG_NPZ_NAME_EMPTY "the member name is empty"
-#define WB__MSG_NPZ_NAME_NUL "the member name contains a NUL byte, where other programs cut it off"
+#define WB__MSG_NPZ_NAME_NUL                                                                       \
+    "the member name contains a NUL byte, which other programs treat as the end of the name"
 #define WB__MSG_NPZ_NAME_ENCODING                                                                  \
     "the member name is neither ASCII nor marked as UTF-8, so programs read it "                   \
     "differently"
@@ -228,8 +233,7 @@
     "the declared uncompressed size exceeds what deflate can produce from the compressed "         \
     "data"
 #define WB__MSG_NPZ_INFLATED_LIMIT                                                                 \
-    "when uncompressed, the compressed members have more than %llu bytes beyond 16 times their "   \
-    "compressed size"
+    "the compressed members expand to more than %llu bytes plus 16 times their compressed size"
 #define WB__MSG_NPZ_EXTENT                                                                         \
     "the array's elements need %llu bytes, but the member has %llu bytes for them"
 #define WB__MSG_NPZ_MEMBER_EXTENT "the member extends into the directory of the archive"

@@ -28,8 +28,7 @@
 
 /* ---- directory_replace.c ---- */
 
-#define WB__MSG_IO_KEEP_ENTRY                                                                      \
-    "this entry of the replaced folder stays, but it cannot be linked into the new folder"
+#define WB__MSG_IO_KEEP_ENTRY "cannot link this entry of the replaced folder into the new folder"
 
 /* ---- output_directory.c ---- */
 
@@ -63,7 +62,7 @@
 #define WB__MSG_IO_REOPEN_FILE "cannot reopen the file"
 #define WB__MSG_IO_FILE_TOO_SHORT                                                                  \
     "the file ends at this offset; it had %llu bytes when it was opened"
-#define WB__MSG_IO_CALLER_READ "the application's source failed to read"
+#define WB__MSG_IO_CALLER_READ "the function wb_source.read of the application failed"
 
 /* ---- source_open.c ---- */
 

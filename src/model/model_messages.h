@@ -23,8 +23,8 @@
 /* ---- packing.c ---- */
 
 #define WB__MSG_MODEL_PACKING_WRONG_SIZE                                                           \
-    "bits and group_size of config.json do not match this tensor, because they give a row length " \
-    "that is not a dimension in config.json; other values, which match, are used"
+    "bits and group_size in config.json give this tensor a row length that matches no dimension "  \
+    "in config.json; other values, which match, are used"
 #define WB__MSG_MODEL_PACKING_AMBIGUOUS                                                            \
     "the number of bits per value is not specified; the usual group size is assumed"
 #define WB__MSG_MODEL_PACKING_SCALES                                                               \
@@ -32,8 +32,8 @@
 #define WB__MSG_MODEL_PACKING_BIASES                                                               \
     "the biases are missing, or their shape or type does not match the packed values"
 #define WB__MSG_MODEL_PACKING_BLOCKS                                                               \
-    "the scales do not match the block size in the config; they match blocks of 128 by "           \
-    "128, which are used instead"
+    "the scales do not match the block size in the config, so blocks of 128 by 128, which "        \
+    "match, are used"
 #define WB__MSG_MODEL_PACKING_PARTS                                                                \
     "the shapes or types of the scales and other parts do not match the packed values"
 

@@ -24,7 +24,7 @@
 #define WB__MSG_PROVIDER_FUSE_GROUPS                                                               \
     "the groups of this tensor have %lu values, but those of the tensor to fuse it with have %lu"
 #define WB__MSG_PROVIDER_FUSE_PARTS                                                                \
-    "this tensor consists of other parts than the tensor to fuse it with"
+    "this tensor and the tensor to fuse it with consist of different parts"
 #define WB__MSG_PROVIDER_FUSE_RANK                                                                 \
     "this tensor has %lu dimensions, but the tensor to fuse it with has %lu"
 #define WB__MSG_PROVIDER_FUSE_SHAPE                                                                \
@@ -39,7 +39,7 @@
 
 /* ---- layer_list.c and weights_public.c ---- */
 
-#define WB__MSG_PROVIDER_NO_LAYER "the model has no weights of layer %lu with a canonical name"
+#define WB__MSG_PROVIDER_NO_LAYER "the model has no tensors with canonical names in layer %lu"
 #define WB__MSG_PROVIDER_SHARD_EXPERT_BIAS "biases of stacked experts cannot be divided among ranks"
 #define WB__MSG_PROVIDER_WEIGHTS_FLAGS "wb_weights_options.flags contains unknown flags"
 
@@ -75,11 +75,11 @@
 /* ---- row_change.c ---- */
 
 #define WB__MSG_PROVIDER_ROPE_UNKNOWN                                                              \
-    "the architecture is unknown, and so is the order of the rows of q and k"
+    "the architecture is unknown, so the order of the rows of q and k is unknown too"
 #define WB__MSG_PROVIDER_ROPE_HEADS                                                                \
     "the rows of this tensor cannot be divided into the attention heads of the config"
 #define WB__MSG_PROVIDER_ROPE_BLOCK                                                                \
-    "a block of %lu rows with one scale does not contain whole attention heads"
+    "%lu rows share a scale, but are not a whole number of attention heads"
 #define WB__MSG_PROVIDER_ROPE_BITS "rows of %s do not end at a byte boundary and cannot be permuted"
 #define WB__MSG_PROVIDER_NORM_DTYPE "norm weights of %s cannot be increased by 1"
 #define WB__MSG_PROVIDER_NORM_UNKNOWN                                                              \
@@ -102,9 +102,9 @@
 #define WB__MSG_PROVIDER_SHARD_HEAD_ROWS                                                           \
     "the rows of this tensor can be divided only at multiples of %llu, but a head has %llu rows"
 #define WB__MSG_PROVIDER_SHARD_QKV_BLOCK                                                           \
-    "a quantization block contains rows of two of the matrices q, k and v"
+    "a quantization block extends from one of the matrices q, k and v into the next"
 #define WB__MSG_PROVIDER_SHARD_PART                                                                \
-    "the rows of this part of a stored tensor do not begin and end between blocks"
+    "the rows of this part of a stored tensor do not begin and end at block boundaries"
 #define WB__MSG_PROVIDER_SHARD_PART_INPUTS                                                         \
     "a part of a stored tensor can only be divided along its rows"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"

@@ -60,9 +60,9 @@
 #define WB__MSG_INT4_PACKING "wb_int4_tensor.packing is not one of WB_INT4_*"
 #define WB__MSG_INT4_AWQ_GIDX "g_idx is not supported for AWQ"
 #define WB__MSG_INT4_MULTIPLE_8                                                                    \
-    "out, and for GPTQ also in, must be a multiple of 8, because a word contains eight 4-bit "     \
+    "`out` (for GPTQ also `in`) must be a multiple of 8, because a word contains eight 4-bit "     \
     "codes"
 #define WB__MSG_INT4_SCALES "the scales must have a float dtype"
-#define WB__MSG_INT4_PARTS_SHORT "the parts have fewer bytes than out and in require"
+#define WB__MSG_INT4_PARTS_SHORT "the parts have fewer bytes than `out` and `in` require"
 
 #endif

@@ -18,7 +18,7 @@
     "the architecture requires this tensor, but no file contains it"
 #define WB__MSG_VERIFY_LAYERS_INCOMPLETE "tensors are also missing in %u other layers"
 #define WB__MSG_VERIFY_LAYERS_MISSING                                                              \
-    "the config specifies %llu layers%s, but no file contains layers from %lu on"
+    "the config specifies %llu layers%s, but the files contain only %lu"
 #define WB__MSG_VERIFY_OF_ENCODER " of the encoder"
 #define WB__MSG_VERIFY_LAYERS_EXTRA                                                                \
     "the config specifies %llu layers%s, but the files contain layer %lu"

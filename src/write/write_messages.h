@@ -139,7 +139,9 @@
 #define WB__MSG_WRITE_TENSOR_END                                                                   \
     "the write extends past the end of the tensor, which has %llu bytes"
 #define WB__MSG_WRITE_RANGE "the range is not within a tensor that is being written"
-#define WB__MSG_WRITE_RANGE_GONE "the written bytes of this output can no longer be read"
+#define WB__MSG_WRITE_RANGE_GONE                                                                   \
+    "written bytes can be read back only from an unfinished file, not from a finished file or a "  \
+    "stream"
 #define WB__MSG_WRITE_SWAP_UNITS                                                                   \
     "writes with byte swapping must consist of whole elements of %zu bytes"
 

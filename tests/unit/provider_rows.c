@@ -261,7 +261,7 @@ static void test_fp8(void **state)
             assert_int_equal(
                 wb_provider_get(provider, "layers.0.attention.q.weight", SIZE_MAX, &b, &error),
                 WB_ERROR_UNSUPPORTED);
-            assert_non_null(strstr(error.message, "whole attention heads"));
+            assert_non_null(strstr(error.message, "whole number of attention heads"));
         }
         wb_provider_destroy(provider);
         weights_free(w);

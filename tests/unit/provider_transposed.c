@@ -520,7 +520,7 @@ static void refusals(void **state)
     weights_floats(w, "g.scales", "BF16", scales, 2);
     wb_provider *provider = make_provider(weights_open(w), NULL);
     refuse(provider, "b.qweight+g.qweight", "has 8 bits");
-    refuse(provider, "a.qweight+b.qweight", "of other parts");
+    refuse(provider, "a.qweight+b.qweight", "of different parts");
     refuse(provider, "b.qweight+c.qweight", "groups of this tensor have 8");
     refuse(provider, "b.qweight+d.qweight", "columns");
     refuse(provider, "e.qweight+f.qweight", "needs 1600000 bytes");

@@ -117,7 +117,8 @@ static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_NULL)
-        return fail_token(reader, entry->name, "null after a dtype that is written as an object");
+        return fail_token(reader, entry->name,
+                          "null as the value in the dtype object, as in {\"F32\": null}");
     if (wb__json_next(json) != WB__JSON_OBJECT_END)
         return fail_token(reader, entry->name, "a single dtype");
     return WB_OK;
@@ -234,7 +235,7 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_ARRAY_END)
-        return fail_token(reader, entry->name, "no more than dtype, shape and data_offsets");
+        return fail_token(reader, entry->name, "no element after dtype, shape and data_offsets");
     return WB_OK;
 }
 
@@ -307,7 +308,7 @@ static wb_status read_metadata_string(wb__st_reader *reader)
     wb__str key = keep_key(reader);
     bool repeated;
     if (wb__json_next(json) != WB__JSON_STRING)
-        return fail_token(reader, key, "a string: metadata has no values of other types");
+        return fail_token(reader, key, "a string, because all metadata values are strings");
     wb_status status =
         wb__catalog_add_string(reader->model, reader->context, key, json->text, &repeated);
     if (status == WB_OK && repeated)
