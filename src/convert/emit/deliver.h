@@ -68,8 +68,8 @@ void wb__emit_member(wb__buffer *to, wb__str key);
 void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
 
 /* emit/config_json_rope.c: writes rope_scaling if it must be computed from GGUF tensors or
- * key-values. Sets *said to false if the caller must copy rope_scaling from the derived metadata
- * instead. */
+ * key-values. Sets *said to false if the caller must instead copy rope_scaling from the derived
+ * metadata, otherwise to true. */
 wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said);
 
 /* wb__emit_json returns a JSON writer that appends to the buffer. wb__emit_json_text appends a

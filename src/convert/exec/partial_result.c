@@ -195,7 +195,7 @@ static wb_status lock(const search *s, const char *journal, int *fd)
     return status;
 }
 
-/* Searches the directory of the output, with the journal locked if files are removed. */
+/* Searches the directory of the output. If files are to be removed, locks the journal first. */
 static wb_status search_all(search *s, const char *journal)
 {
     struct stat st;
