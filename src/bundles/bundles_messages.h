@@ -82,6 +82,6 @@
     "the value of this key is %llu, but the file name gives the number %llu (counted from 0)"
 #define WB__MSG_SPLIT_LONE_PART "this is part %llu of %llu; the other parts were not opened"
 #define WB__MSG_SPLIT_NO_KEYS                                                                      \
-    "the file name is the name of one part of a split model, but the file does not contain the "   \
-    "keys split.no and split.count"
+    "the file is named like a part of a split model, but does not contain the keys split.no and "  \
+    "split.count"
 #endif

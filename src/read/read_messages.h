@@ -51,8 +51,11 @@
 /* ---- tensor_public.c ---- */
 
 #define WB__MSG_READ_DATA_EXPERTS                                                                  \
-    "the experts are stored as separate tensors: use their own names, or wb_tensor_read"
-#define WB__MSG_READ_DATA_PARTS "a tensor of several parts is not contiguous: use its parts"
+    "the experts are stored as separate tensors: call wb_tensor_data for each part "               \
+    "(wb_tensor_part), or use wb_tensor_read"
+#define WB__MSG_READ_DATA_PARTS                                                                    \
+    "the tensor has several parts, which are not contiguous: call wb_tensor_data for each part "   \
+    "(wb_tensor_part)"
 #define WB__MSG_READ_DATA_COMPRESSED                                                               \
     "the tensor is compressed: use wb_tensor_read, which decompresses it"
 #define WB__MSG_READ_DATA_COLUMNS                                                                  \

@@ -275,8 +275,8 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
     char to[48], from[48];
     wb__encoding_spec_name(&row->to, to, sizeof to);
     wb__encoding_spec_name(&row->from, from, sizeof from);
-    return wb__fail(context, status, id, WB_NO_OFFSET, row->name, "%s: %s, from %s", what, to,
-                    from);
+    return wb__fail(context, status, id, WB_NO_OFFSET, row->name,
+                    "%s (target type %s, source type %s)", what, to, from);
 }
 
 /* Returns true if the row has no importance values, and llama-quantize therefore refuses its type.
