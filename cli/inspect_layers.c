@@ -215,21 +215,28 @@ static folded fold_all(const entry *entries, size_t count)
     return f;
 }
 
+static void set_name(entry *e, const inspection *in, uint64_t index)
+{
+    e->name = inspection_canonical(in, index, &e->len);
+    if (e->len == 0 || in->names != NAMES_CANONICAL) {
+        e->name = e->tensor.name;
+        e->len = e->tensor.name_len;
+    }
+    find_layer(e);
+}
+
 static entry *get_entries(const inspection *in, size_t *count)
 {
     entry *entries = need_memory(NULL, (size_t)in->totals.all.tensors, sizeof *entries);
     *count = 0;
     for (uint64_t i = 0; i < wb_tensor_count(in->model); i++) {
-        entry *e = &entries[*count];
-        if (!inspection_tensor(in, i, &e->tensor, &e->encoding))
+        wb_tensor tensor;
+        wb_encoding encoding;
+        if (!inspection_tensor(in, i, &tensor, &encoding))
             continue;
-        e->name = inspection_canonical(in, i, &e->len);
-        if (e->len == 0 || in->names != NAMES_CANONICAL) {
-            e->name = e->tensor.name;
-            e->len = e->tensor.name_len;
-        }
-        find_layer(e);
-        ++*count;
+        entry *e = &entries[(*count)++];
+        *e = (entry){.tensor = tensor, .encoding = encoding};
+        set_name(e, in, i);
     }
     if (*count > 0)
         qsort(entries, *count, sizeof *entries, compare_entries);

@@ -15,3 +15,5 @@ wb inspect "$DATA/twins/bert" --template
 echo "code $?"
 python3 -B "$SOURCE/tests/cli/zoo.py"
 wb inspect one.safetensors --layers --config
+# The last tensor does not match the filter.
+wb inspect --layers --filter 'blk.0.attn_k*' "$DATA/twins/llama.gguf"
