@@ -192,7 +192,7 @@ void diff_show(const comparison *c)
         print_section(c, "metadata",
                       &(table){.columns = 3,
                                .titles = {"key", "first", "second"},
-                               .align = "lll",
+                               .align = "LLL",
                                .rows = wb_diff_meta_count(c->diff),
                                .row = meta_row});
     if (kinds & ~(WB_DIFF_CONFIG | WB_DIFF_METADATA))
@@ -200,7 +200,7 @@ void diff_show(const comparison *c)
                       &(table){.columns = 8,
                                .titles = {"name", "first", "second", "different", "NMSE", "maximum",
                                           "cosine", "SNR dB"},
-                               .align = "lllrrrrr",
+                               .align = "Lllrrrrr",
                                .rows = wb_diff_tensor_count(c->diff),
                                .row = tensor_row});
     text_add_shown(&t, c->label[0], strlen(c->label[0]));

@@ -1,16 +1,22 @@
 /* wb inspect: prints the contents of a model. */
 #include "inspect.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
 
+/* Without options, a model with more tensors than this is shown layer by layer. */
+#define MANY_TENSORS 200
+
 typedef struct request {
     const arguments *args;
+    uint64_t top; /* maximum number of tensors to list */
     wb_open_options options;
     wb_limits limits;
 } request;
@@ -64,6 +70,14 @@ static bool is_kind(const kind_total *kind, int32_t dtype, const wb_encoding *en
            kind->encoding.group_size == encoding->group_size;
 }
 
+size_t inspection_kind(const totals *sum, int32_t dtype, const wb_encoding *encoding)
+{
+    size_t i = 0;
+    while (i < sum->count && !is_kind(&sum->kinds[i], dtype, encoding))
+        i++;
+    return i;
+}
+
 static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
 {
     total->tensors++;
@@ -98,9 +112,7 @@ static void add_up(inspection *in)
         wb_encoding encoding;
         if (!inspection_tensor(in, i, &tensor, &encoding))
             continue;
-        size_t row = 0;
-        while (row < sum->count && !is_kind(&sum->kinds[row], (int32_t)tensor.dtype, &encoding))
-            row++;
+        size_t row = inspection_kind(sum, (int32_t)tensor.dtype, &encoding);
         if (row == sum->count) {
             sum->kinds = need_memory(sum->kinds, row + 1, sizeof *sum->kinds);
             sum->kinds[sum->count++] =
@@ -120,9 +132,11 @@ static void choose(inspection *in, const arguments *args)
     static const struct {
         option_id option;
         section section;
-    } choices[] = {{OPTION_CONFIG, SECTION_CONFIG},     {OPTION_METADATA, SECTION_METADATA},
-                   {OPTION_LAYERS, SECTION_LAYERS},     {OPTION_TOKENS, SECTION_TOKENS},
-                   {OPTION_TEMPLATE, SECTION_TEMPLATE}, {OPTION_MODELFILE, SECTION_MODELFILE}};
+    } choices[] = {{OPTION_CONFIG, SECTION_CONFIG},      {OPTION_METADATA, SECTION_METADATA},
+                   {OPTION_TENSORS, SECTION_TENSORS},    {OPTION_SORT, SECTION_TENSORS},
+                   {OPTION_TOP, SECTION_TENSORS},        {OPTION_LAYERS, SECTION_LAYERS},
+                   {OPTION_TOKENS, SECTION_TOKENS},      {OPTION_TEMPLATE, SECTION_TEMPLATE},
+                   {OPTION_MODELFILE, SECTION_MODELFILE}};
     unsigned chosen = 0;
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         chosen |= args->given[choices[i].option] ? choices[i].section : 0;
@@ -135,6 +149,19 @@ static void choose(inspection *in, const arguments *args)
         in->sections &= ~(unsigned)SECTION_METADATA;
     in->is_whole = args->given[OPTION_METADATA];
     in->key = args->value[OPTION_METADATA];
+}
+
+/* Selects the tensors to list. A long table of all tensors is replaced by one of the layers. */
+static void choose_tensors(inspection *in, const request *r)
+{
+    const arguments *args = r->args;
+    const char *sort = args->value[OPTION_SORT];
+    inspection_order(in, sort == NULL && args->given[OPTION_TOP] ? "size" : sort, r->top);
+    in->is_folded = in->listed_count > MANY_TENSORS && !in->is_chosen && in->filter == NULL &&
+                    in->names != NAMES_BOTH && (in->sections & SECTION_TENSORS) != 0 &&
+                    !args->given[OPTION_JSON];
+    if (in->is_folded)
+        in->sections = (in->sections & ~(unsigned)SECTION_TENSORS) | SECTION_LAYERS;
 }
 
 static wb_status choose_names(inspection *in, const arguments *args, wb_error *error)
@@ -189,6 +216,7 @@ static int inspect(void *ctx, paths *seen, const char *path)
     int code = exit_code_of(status);
     if (status == WB_OK) {
         add_up(&in);
+        choose_tensors(&in, r);
         code = present(&in, args->given[OPTION_JSON]);
     } else {
         report_error(in.label, &error);
@@ -196,14 +224,29 @@ static int inspect(void *ctx, paths *seen, const char *path)
             json_failure(path, &error);
     }
     free(in.totals.kinds);
+    free(in.listed);
     wb_close(model);
     return code;
+}
+
+static int parse_top(const arguments *args, uint64_t *top)
+{
+    const char *typed = args->value[OPTION_TOP];
+    char *end;
+    *top = UINT64_MAX;
+    if (typed == NULL)
+        return 0;
+    errno = 0;
+    *top = typed[0] >= '0' && typed[0] <= '9' ? strtoull(typed, &end, 10) : 0;
+    return *top == 0 || errno != 0 || *end != '\0' ? report_usage(MSG_NUMBER_INVALID, "top") : 0;
 }
 
 int command_inspect(const arguments *args)
 {
     request r = {.args = args};
-    int code = open_options_of(args, &r.options, &r.limits);
+    int code = parse_top(args, &r.top);
+    if (code == 0)
+        code = open_options_of(args, &r.options, &r.limits);
     if (code != 0)
         return code;
     return paths_each(args, inspect, &r);

@@ -48,7 +48,10 @@ typedef struct inspection {
     names_shown names;
     const char *canonical; /* canonical names in the format of wb_tensor_names; NULL if not shown */
     const uint64_t *canonical_at;
-    totals totals; /* totals of the tensors that match the filter */
+    totals totals;    /* totals of the tensors that match the filter */
+    uint64_t *listed; /* indices of the tensors to list, in this order */
+    uint64_t listed_count;
+    bool is_folded; /* layers are shown because the table of tensors would be long */
 } inspection;
 
 /* Stores the tensor at `index` and its encoding. Returns false if the filter excludes the tensor.
@@ -56,10 +59,18 @@ typedef struct inspection {
 bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
                        wb_encoding *encoding);
 
+/* Sets in->listed to the tensors that match the filter, in the order of the files or sorted by
+ * "size", "name" or "offset", and to no more than the first `top` of them.
+ */
+void inspection_order(inspection *in, const char *sort, uint64_t top);
+
 /* Returns the canonical name of a tensor. The name is empty if the tensor has none or canonical
  * names are not shown.
  */
 const char *inspection_canonical(const inspection *in, uint64_t index, size_t *len);
+
+/* Returns the index of a kind of tensors in totals.kinds, or totals.count if it is not there. */
+size_t inspection_kind(const totals *sum, int32_t dtype, const wb_encoding *encoding);
 
 /* Adds the dtype or the quantization type, such as "BF16", "affine4:64" or "mxfp4". */
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);

@@ -136,10 +136,10 @@ static void json_canonical(wb_json *json, const inspection *in, uint64_t index)
 
 static void json_tensors(wb_json *json, const inspection *in)
 {
-    uint64_t count = wb_tensor_count(in->model);
     wb_json_key(json, "tensors", SIZE_MAX);
     wb_json_begin(json, '[');
-    for (uint64_t i = 0; i < count && !json->failed; i++) {
+    for (uint64_t row = 0; row < in->listed_count && !json->failed; row++) {
+        uint64_t i = in->listed[row];
         wb_tensor tensor;
         wb_encoding encoding;
         if (!inspection_tensor(in, i, &tensor, &encoding))

@@ -2,8 +2,8 @@
  *
  * The first component of a tensor name that is a number is the layer number, shown as "{n}". Later
  * numbers are expert numbers, shown as "{e}". The tensors of a layer whose names differ only in
- * expert numbers form one row. Consecutive layers whose rows are all equal are combined. The
- * columns add up to the totals.
+ * expert numbers form one row. Consecutive layers whose rows are equal, apart from the types of the
+ * tensors, are combined. The columns add up to the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +22,24 @@ typedef struct entry {
     size_t rest;     /* offset of the name after the layer number */
     uint64_t number; /* layer number, or NO_LAYER */
     wb_tensor tensor;
-    wb_encoding encoding;
+    uint64_t kind; /* bit that stands for the dtype and encoding */
 } entry;
 
 typedef struct row {
     const entry *like; /* representative entry of the row */
+    uint64_t kinds;    /* bits of all dtypes and encodings of the row */
     uint64_t tensors, parameters, bytes;
     uint64_t first, last; /* range of layers */
 } row;
 
 typedef struct folded {
+    const inspection *in;
     row *rows;
     size_t count;
 } folded;
+
+/* Number of kinds of tensors that have a bit of their own. The last bit stands for all others. */
+#define KINDS 63
 
 /* ---- names ---- */
 
@@ -123,17 +128,9 @@ static int compare_stems(const entry *a, const entry *b)
     return order != 0 ? order : compare_numbers(a->stem, b->stem);
 }
 
-static int compare_kinds(const entry *a, const entry *b)
+static int compare_shapes(const entry *a, const entry *b)
 {
-    int order = compare_numbers((uint64_t)a->tensor.dtype, (uint64_t)b->tensor.dtype);
-    if (order == 0)
-        order = strcmp(a->encoding.type, b->encoding.type);
-    if (order == 0)
-        order = compare_numbers(a->encoding.bits, b->encoding.bits);
-    if (order == 0)
-        order = compare_numbers(a->encoding.group_size, b->encoding.group_size);
-    if (order == 0)
-        order = compare_numbers(a->tensor.rank, b->tensor.rank);
+    int order = compare_numbers(a->tensor.rank, b->tensor.rank);
     for (uint32_t i = 0; order == 0 && i < a->tensor.rank; i++)
         order = compare_numbers(a->tensor.shape[i], b->tensor.shape[i]);
     return order;
@@ -147,7 +144,7 @@ static int compare_entries(const void *left, const void *right)
         order = compare_numbers(a->number, b->number);
     if (order == 0)
         order = compare_rests(a, b);
-    return order != 0 ? order : compare_kinds(a, b);
+    return order != 0 ? order : compare_shapes(a, b);
 }
 
 static bool is_same_layer(const row *a, const entry *b)
@@ -157,7 +154,7 @@ static bool is_same_layer(const row *a, const entry *b)
 
 static bool is_alike(const row *a, const row *b)
 {
-    return compare_rests(a->like, b->like) == 0 && compare_kinds(a->like, b->like) == 0 &&
+    return compare_rests(a->like, b->like) == 0 && compare_shapes(a->like, b->like) == 0 &&
            a->parameters * (b->last - b->first + 1) == b->parameters * (a->last - a->first + 1) &&
            a->tensors * (b->last - b->first + 1) == b->tensors * (a->last - a->first + 1);
 }
@@ -179,6 +176,7 @@ static bool fold(folded *f, size_t before, size_t layer)
     for (size_t i = 0; i < n; i++) {
         row *to = f->rows + before + i;
         to->last = b[i].last;
+        to->kinds |= b[i].kinds;
         to->tensors += b[i].tensors;
         to->parameters += b[i].parameters;
         to->bytes += b[i].bytes;
@@ -190,18 +188,19 @@ static bool fold(folded *f, size_t before, size_t layer)
 static void add_entry(folded *f, size_t layer, const entry *e)
 {
     row *last = f->count > layer ? &f->rows[f->count - 1] : NULL;
-    if (last == NULL || compare_rests(last->like, e) != 0 || compare_kinds(last->like, e) != 0) {
+    if (last == NULL || compare_rests(last->like, e) != 0 || compare_shapes(last->like, e) != 0) {
         last = &f->rows[f->count++];
         *last = (row){.like = e, .first = e->number, .last = e->number};
     }
+    last->kinds |= e->kind;
     last->tensors++;
     last->parameters += e->tensor.elements;
     last->bytes += e->tensor.bytes;
 }
 
-static folded fold_all(const entry *entries, size_t count)
+static folded fold_all(const inspection *in, const entry *entries, size_t count)
 {
-    folded f = {.rows = need_memory(NULL, count, sizeof(row))};
+    folded f = {.in = in, .rows = need_memory(NULL, count, sizeof(row))};
     size_t before = 0, layer = 0;
     for (size_t i = 0; i < count; i++) {
         if (f.count > layer && !is_same_layer(&f.rows[f.count - 1], &entries[i])) {
@@ -213,6 +212,12 @@ static folded fold_all(const entry *entries, size_t count)
     }
     (void)fold(&f, before, layer);
     return f;
+}
+
+static uint64_t kind_bit(const inspection *in, const wb_tensor *tensor, const wb_encoding *encoding)
+{
+    size_t kind = inspection_kind(&in->totals, (int32_t)tensor->dtype, encoding);
+    return (uint64_t)1 << (kind < KINDS ? kind : KINDS);
 }
 
 static void set_name(entry *e, const inspection *in, uint64_t index)
@@ -235,7 +240,7 @@ static entry *get_entries(const inspection *in, size_t *count)
         if (!inspection_tensor(in, i, &tensor, &encoding))
             continue;
         entry *e = &entries[(*count)++];
-        *e = (entry){.tensor = tensor, .encoding = encoding};
+        *e = (entry){.tensor = tensor, .kind = kind_bit(in, &tensor, &encoding)};
         set_name(e, in, i);
     }
     if (*count > 0)
@@ -244,6 +249,21 @@ static entry *get_entries(const inspection *in, size_t *count)
 }
 
 /* ---- output ---- */
+
+/* Adds all types of a row, such as "Q4_K|Q6_K". */
+static void add_kinds(text *t, const folded *f, const row *r)
+{
+    for (size_t i = 0; i <= KINDS; i++) {
+        const kind_total *kind = &f->in->totals.kinds[i];
+        if ((r->kinds >> i & 1) == 0)
+            continue;
+        text_adds(t, t->len > 0 ? "|" : "");
+        if (i < KINDS)
+            text_add_kind(t, kind->dtype, &kind->encoding);
+        else
+            text_adds(t, "others");
+    }
+}
 
 static bool layer_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
@@ -255,7 +275,7 @@ static bool layer_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
             text_addf(&cells[0], "-%llu", (unsigned long long)r->last);
     }
     add_name(&cells[1], r->like);
-    text_add_kind(&cells[2], (int32_t)r->like->tensor.dtype, &r->like->encoding);
+    add_kinds(&cells[2], f, r);
     text_add_shape(&cells[3], r->like->tensor.shape, r->like->tensor.rank);
     text_add_count(&cells[4], r->tensors);
     text_add_count(&cells[5], r->parameters);
@@ -267,15 +287,18 @@ void print_layers(out *o, const inspection *in)
 {
     size_t count;
     entry *entries = get_entries(in, &count);
-    folded f = fold_all(entries, count);
+    folded f = fold_all(in, entries, count);
     print_title(o, "Layers");
     table_print(o, &(table){.columns = 7,
                             .titles = {"layers", "name", "dtype", "shape", "tensors", "parameters",
                                        "bytes"},
-                            .align = "lllrrrr",
+                            .align = "lLlrrrr",
                             .rows = f.count,
                             .row = layer_row,
                             .ctx = &f});
+    if (in->is_folded)
+        out_printf(o, "  These are %llu tensors: --tensors shows each of them.\n",
+                   (unsigned long long)count);
     free(f.rows);
     free(entries);
 }
@@ -293,7 +316,7 @@ void json_layers(wb_json *json, const inspection *in)
 {
     size_t count;
     entry *entries = get_entries(in, &count);
-    folded f = fold_all(entries, count);
+    folded f = fold_all(in, entries, count);
     text t = {0};
     wb_json_key(json, "layers", SIZE_MAX);
     wb_json_begin(json, '[');
@@ -306,7 +329,7 @@ void json_layers(wb_json *json, const inspection *in)
         add_name(&t, r->like);
         json_text(json, "name", t.ptr);
         text_clear(&t);
-        text_add_kind(&t, (int32_t)r->like->tensor.dtype, &r->like->encoding);
+        add_kinds(&t, &f, r);
         json_text(json, "kind", t.ptr);
         wb_json_key(json, "shape", SIZE_MAX);
         wb_json_begin(json, '[');

@@ -122,7 +122,7 @@ static void print_files(out *o, const inspection *in)
     print_title(o, "Files");
     table_print(o, &(table){.columns = 4,
                             .titles = {"#", "tensors", "bytes", "file"},
-                            .align = "rrrl",
+                            .align = "rrrL",
                             .rows = wb_file_count(in->model),
                             .row = file_row,
                             .ctx = (void *)(uintptr_t)in});
@@ -149,7 +149,7 @@ static void print_metadata(out *o, const inspection *in)
     print_title(o, "Metadata");
     table_print(o, &(table){.columns = 2,
                             .titles = {"key", "value"},
-                            .align = "ll",
+                            .align = in->is_whole ? "ll" : "LL",
                             .rows = count,
                             .row = metadata_row,
                             .ctx = (void *)(uintptr_t)in});
@@ -176,9 +176,10 @@ static text *add_names(text *cell, const inspection *in, uint64_t index, const w
     return cell;
 }
 
-static bool tensor_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
+static bool tensor_row(void *ctx, uint64_t row, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
+    uint64_t index = in->listed[row];
     wb_tensor tensor;
     wb_encoding encoding;
     if (!inspection_tensor(in, index, &tensor, &encoding))
@@ -199,18 +200,21 @@ static void print_tensors(out *o, const inspection *in)
     print_title(o, "Tensors");
     table t = {.columns = 6,
                .titles = {"#", "name", "dtype", "shape", "elements", "bytes"},
-               .align = "rllrrr",
-               .rows = wb_tensor_count(in->model),
+               .align = "rLlrrr",
+               .rows = in->listed_count,
                .row = tensor_row,
                .ctx = (void *)(uintptr_t)in};
     table both = t;
     if (in->names == NAMES_BOTH) {
         both.columns = 7;
-        both.align = "rlllrrr";
+        both.align = "rLLlrrr";
         both.titles[2] = "canonical name";
         memcpy(both.titles + 3, t.titles + 2, 4 * sizeof *t.titles);
     }
     table_print(o, &both);
+    if (in->listed_count < in->totals.all.tensors)
+        out_printf(o, "  %llu more are not shown\n",
+                   (unsigned long long)(in->totals.all.tensors - in->listed_count));
 }
 
 /* ---- totals ---- */

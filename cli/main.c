@@ -21,6 +21,8 @@ static int prepare(const arguments *args)
     char *end;
     if (args->value[OPTION_COLOR] != NULL)
         terminal_color(args->value[OPTION_COLOR]);
+    if (args->given[OPTION_WIDE])
+        terminal_set_wide();
     if (args->value[OPTION_PROGRESS] != NULL)
         progress_mode(args->value[OPTION_PROGRESS]);
     if (jobs == NULL)

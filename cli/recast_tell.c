@@ -61,7 +61,7 @@ static void print_rows(const wb_conversion *conversion)
 {
     const table t = {.columns = 6,
                      .titles = {"tensor", "shape", "from", "to", "bytes", ""},
-                     .align = "llllrl",
+                     .align = "Llllrl",
                      .rows = wb_conversion_count(conversion),
                      .row = table_row,
                      .ctx = (void *)(uintptr_t)conversion};

@@ -4,13 +4,20 @@
 
 #include "terminal.h"
 
-/* Maximum column width. Longer cells overflow, so that one long cell does not move all other
- * columns off screen.
+/* Maximum column width if the table may have any width. Longer cells overflow, so that one long
+ * cell does not move all other columns far to the right.
  */
 #define WIDEST 72
 
+/* Columns that may be shortened keep this width. */
+#define NARROWEST 16
+
+#define GAP 2          /* number of spaces before each column */
+#define ELLIPSIS "..." /* replaces the middle of a shortened cell */
+
 typedef struct layout {
     const table *of;
+    size_t limit; /* number of columns of the terminal; 0: no limit */
     size_t width[TABLE_COLUMNS];
     text cells[TABLE_COLUMNS];
 } layout;
@@ -31,11 +38,61 @@ static void make_room(layout *l)
 {
     for (size_t c = 0; c < l->of->columns; c++) {
         size_t width = width_of(&l->cells[c]);
-        if (width > WIDEST)
+        if (width > WIDEST && l->limit == 0)
             width = WIDEST;
         if (width > l->width[c])
             l->width[c] = width;
     }
+}
+
+/* Returns the widest column that may become narrower, or TABLE_COLUMNS if there is none. */
+static size_t widest_of(const layout *l)
+{
+    size_t widest = TABLE_COLUMNS;
+    for (size_t c = 0; c < l->of->columns; c++) {
+        bool is_candidate = l->of->align[c] == 'L' && l->width[c] > NARROWEST;
+        if (is_candidate && (widest == TABLE_COLUMNS || l->width[c] > l->width[widest]))
+            widest = c;
+    }
+    return widest;
+}
+
+/* Makes the widest columns narrower until a row fits into the limit. */
+static void fit(layout *l)
+{
+    size_t total = 0, widest;
+    for (size_t c = 0; c < l->of->columns; c++)
+        total += GAP + l->width[c];
+    while (l->limit != 0 && total > l->limit && (widest = widest_of(l)) != TABLE_COLUMNS) {
+        l->width[widest]--;
+        total--;
+    }
+}
+
+/* Returns the offset of code point number n. */
+static size_t offset_of(const text *t, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; at < t->len && i < n; i++) {
+        do
+            at++;
+        while (at < t->len && ((unsigned char)t->ptr[at] & 0xC0) == 0x80);
+    }
+    return at;
+}
+
+/* Replaces the middle of a cell, so that its start and its end remain in `width` columns. */
+static void shorten(text *cell, size_t width)
+{
+    size_t had = width_of(cell), tail = (width - strlen(ELLIPSIS)) / 2;
+    size_t head = width - strlen(ELLIPSIS) - tail;
+    size_t from = offset_of(cell, head), to = offset_of(cell, had - tail);
+    text rest = {0};
+    text_add(&rest, cell->ptr + to, cell->len - to);
+    cell->len = from;
+    text_adds(cell, ELLIPSIS);
+    text_add(cell, rest.ptr, rest.len);
+    text_free(&rest);
 }
 
 static void print_line(out *o, layout *l, const char *name)
@@ -44,10 +101,12 @@ static void print_line(out *o, layout *l, const char *name)
         0; /* number of spaces that are due; written before the next text, never at a line end */
     out_puts(o, style(name));
     for (size_t c = 0; c < l->of->columns; c++) {
+        if (l->limit != 0 && l->of->align[c] == 'L' && width_of(&l->cells[c]) > l->width[c])
+            shorten(&l->cells[c], l->width[c]);
         size_t width = width_of(&l->cells[c]);
         size_t pad = width < l->width[c] ? l->width[c] - width : 0;
         bool is_right = l->of->align[c] == 'r';
-        blanks += 2 + (is_right ? pad : 0);
+        blanks += GAP + (is_right ? pad : 0);
         if (width > 0) {
             out_pad(o, blanks);
             out_text(o, &l->cells[c]);
@@ -69,7 +128,7 @@ static void set_titles(layout *l)
 
 void table_print(out *o, const table *t)
 {
-    layout l = {.of = t};
+    layout l = {.of = t, .limit = terminal_table_width()};
     uint64_t shown = 0;
     set_titles(&l);
     make_room(&l);
@@ -79,6 +138,7 @@ void table_print(out *o, const table *t)
         shown++;
         make_room(&l);
     }
+    fit(&l);
     if (shown > 0) {
         set_titles(&l);
         print_line(o, &l, STYLE_DIM);

@@ -12,7 +12,7 @@
 #include "exit.h"
 #include "progress.h"
 
-static bool has_colors;
+static bool has_colors, is_wide;
 /* Atomic instead of volatile sig_atomic_t: worker threads read these variables while a handler
  * writes them.
  */
@@ -146,6 +146,16 @@ unsigned terminal_width(int fd)
         return size.ws_col;
     unsigned long given = columns == NULL ? 0 : strtoul(columns, NULL, 10);
     return given > 0 && given < 10000 ? (unsigned)given : 80;
+}
+
+unsigned terminal_table_width(void)
+{
+    return is_wide ? 0 : terminal_width(STDOUT_FILENO);
+}
+
+void terminal_set_wide(void)
+{
+    is_wide = true;
 }
 
 const char *style(const char *name)

@@ -34,6 +34,12 @@ void terminal_color(const char *when);
 /* Returns the width in columns of the terminal on the descriptor; 0 if it is not a terminal. */
 unsigned terminal_width(int fd);
 
+/* Returns the number of columns that a table on standard output may have; 0: no limit, because
+ * standard output is not a terminal, or because of --wide.
+ */
+unsigned terminal_table_width(void);
+void terminal_set_wide(void);
+
 /* Returns the escape sequence of the style if colours are enabled, else "". */
 const char *style(const char *style);
 

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store|--jobs|-j|--progress|--color)
+        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -26,6 +26,14 @@ _wb() {
         esac
     done
     case $prev in
+    --sort)
+        COMPREPLY=($(compgen -W 'size name offset' -- "$cur"))
+        return
+        ;;
+    --top)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --filter)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -169,7 +177,7 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     verify)
@@ -210,7 +218,7 @@ _wb() {
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     load)
@@ -225,7 +233,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)

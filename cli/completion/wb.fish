@@ -33,6 +33,9 @@ complete -c wb -n '__fish_seen_subcommand_from help' -f -a 'inspect verify docto
 complete -c wb -n '__fish_seen_subcommand_from export get; and __wb_first_operand >/dev/null' -a '(__wb_tensors)' -d tensor
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign' -l json -d 'print JSON, one object per path or model, each on its own line; failures give path and error{}'
 complete -c wb -n '__fish_seen_subcommand_from inspect hash' -l no-tensors -d 'omit the table of tensors'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l tensors -d 'show each tensor, also if there are more than 200'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l sort -x -a 'size name offset' -d 'show each tensor, sorted by size (largest first), name (numbers by value) or offset in the files'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l top -x -d 'show only the first N tensors, sorted by size if there is no --sort; totals are those of all'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -d 'show all metadata in full, including what is derived from config.json and tokenizer files; with KEY, print only that value, strings without quotes'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l config -d 'show every field of the config and its source'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l layers -d 'show tensors layer by layer, with equal layers merged'
@@ -91,6 +94,7 @@ complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get 
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor hash diff list' -l sandbox -d 'for untrusted files: before opening them, drop every system call that reading does not need; the process can then start no program, read only the files of the model, write no file and send nothing'
 complete -c wb -n '__fish_seen_subcommand_from verify doctor get hash diff load convert' -l jobs -s j -x -d 'number of threads [the number of processors]'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign help' -l progress -x -a 'auto never json' -d 'progress on standard error: a line if that is a terminal, none, or a JSON object per line [auto]'
+complete -c wb -n '__fish_seen_subcommand_from inspect diff convert' -l wide -d 'do not shorten names and values that make a line longer than the terminal is wide; output to a pipe or file is never shortened'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign help' -l color -x -a 'auto always never' -d 'use colours: if standard output is a terminal and NO_COLOR is not set, always, or never [auto]'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign help' -l verbose -s v -d 'print more: the time that the command took; for conversions also every tensor and all infos'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign help' -l help -s h -d 'explain the command'
