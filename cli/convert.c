@@ -298,6 +298,26 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
 
 /* ---- command ---- */
 
+/* Returns true if a folder of MLX has stacks of experts that Hugging Face stores one by one, and a
+ * conversion would change nothing else. */
+static bool has_stacks(const convert_job *job)
+{
+    wb_conversion *conversion = NULL;
+    wb_converted tensor = WB_CONVERTED_INIT;
+    bool renames = false, same = true;
+    if (strcmp(job->to, "safetensors") != 0 || !job->out_is_folder ||
+        wb_convert_plan(job->model, WB_TARGET_SAFETENSORS, NULL, &conversion, NULL) != WB_OK)
+        return false;
+    for (uint64_t i = 0; i < wb_conversion_count(conversion); i++) {
+        if (wb_conversion_at(conversion, i, &tensor, NULL) != WB_OK)
+            continue;
+        renames |= strcmp(tensor.name, tensor.source) != 0;
+        same &= strcmp(tensor.from, tensor.to) == 0;
+    }
+    wb_conversion_free(conversion);
+    return renames && same;
+}
+
 /* Returns true if the tensors and the format do not change. */
 static bool is_copy(const convert_job *job)
 {
@@ -312,7 +332,7 @@ static bool is_copy(const convert_job *job)
         return false; /* use wb_convert, which copies the blob unchanged */
     if (in_store && job->out_is_folder)
         return false; /* use wb_convert, which knows the sidecar files in an Ollama store */
-    return kept && strcmp(wb_format(job->model), job->to) == 0;
+    return kept && strcmp(wb_format(job->model), job->to) == 0 && (split || !has_stacks(job));
 }
 
 /* Returns true if the output would overwrite the importance matrix or a LoRA file. The paths are

@@ -118,7 +118,7 @@ static void tell_row(void *ctx, const wb__key_row *row)
     char key[160];
     wb__family_scope scope = wb__deriver_scope(teller);
     const wb__scope names = wb__family_names(&scope);
-    if (!wb__expr_holds(row->condition, &names, true))
+    if (row->type == WB__KEY_LIST || !wb__expr_holds(row->condition, &names, true))
         return;
     (void)snprintf(key, sizeof key, "%s%s%s", row->is_json ? "" : teller->config->architecture,
                    row->is_json ? "" : ".", row->name);

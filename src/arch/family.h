@@ -128,7 +128,8 @@ typedef enum wb__key_type {
     WB__KEY_STR,
     WB__KEY_U32_LIST, /* one element per layer */
     WB__KEY_F32_LIST,
-    WB__KEY_BOOL_LIST
+    WB__KEY_BOOL_LIST,
+    WB__KEY_LIST /* one element per layer, of the type of the value; config.json only */
 } wb__key_type;
 
 /* A GGUF key (without the prefix of the architecture) or a member of config.json, and its value in

@@ -58,7 +58,14 @@ bool wb__parser_key(wb__family_parser *p, bool is_json, wb__key_row *row)
     wb__str name;
     *row = (wb__key_row){.is_json = is_json};
     if (!wb__parser_word(p, &name) || (row->name = wb__parser_copy(p, name)) == NULL ||
-        (!is_json && !read_key_type(p, &row->type)) || !wb__parser_expect(p, "="))
+        (!is_json && !read_key_type(p, &row->type)))
+        return false;
+    if (is_json && wb__lexer_take(&p->lexer, "[")) {
+        row->type = WB__KEY_LIST;
+        if (!wb__parser_expect(p, "]"))
+            return false;
+    }
+    if (!wb__parser_expect(p, "="))
         return false;
     return wb__parser_expr(p, &row->expr) &&
            (!wb__lexer_take(&p->lexer, "if") || wb__parser_expr(p, &row->condition));

@@ -194,6 +194,9 @@ void wb__json_write_uint(wb__json_writer *writer, uint64_t value);
 void wb__json_write_int(wb__json_writer *writer, int64_t value);
 /* Writes null if the value is not finite. */
 void wb__json_write_double(wb__json_writer *writer, double value);
+/* As wb__json_write_double, but a whole number has a point: Python reads 5 as an int and 5.0 as a
+ * float, and transformers refuses an int where it expects a float. */
+void wb__json_write_real(wb__json_writer *writer, double value);
 void wb__json_write_bool(wb__json_writer *writer, bool value);
 void wb__json_write_null(wb__json_writer *writer);
 

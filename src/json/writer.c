@@ -135,22 +135,35 @@ void wb__json_write_int(wb__json_writer *writer, int64_t value)
     put_word(writer, text);
 }
 
-void wb__json_write_double(wb__json_writer *writer, double value)
+/* Writes the fewest digits that read back as the same number. */
+static void write_shortest(double value, char *text, size_t capacity)
 {
-    char text[40];
-    if (!isfinite(value)) {
-        put_word(writer, "null");
-        return;
-    }
-    /* Writes the fewest digits that read back as the same number. */
     for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        (void)snprintf(text, capacity, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
     for (char *c = text; *c != '\0'; c++) {
         if (*c == ',')
             *c = '.'; /* some locales use a comma as the decimal point */
+    }
+}
+
+void wb__json_write_double(wb__json_writer *writer, double value)
+{
+    char text[40] = "null";
+    if (isfinite(value))
+        write_shortest(value, text, sizeof text);
+    put_word(writer, text);
+}
+
+void wb__json_write_real(wb__json_writer *writer, double value)
+{
+    char text[40 + sizeof ".0"] = "null";
+    if (isfinite(value)) {
+        write_shortest(value, text, 40);
+        if (strpbrk(text, ".e") == NULL)
+            (void)snprintf(text + strlen(text), sizeof ".0", ".0");
     }
     put_word(writer, text);
 }

@@ -126,6 +126,26 @@ static void texts_read_back(void **state)
     }
 }
 
+/* wb__json_write_real writes whole numbers with a point, and other numbers like
+ * wb__json_write_double. */
+static void reals_have_a_point(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{5, "5.0"},         {-3, "-3.0"},       {0, "0.0"},
+                 {0.5, "0.5"},       {1e-6, "1e-06"},    {1e22, "1e+22"},
+                 {INFINITY, "null"}, {1000000, "1e+06"}, {1e6 + 0.5, "1000000.5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buffer b;
+        wb__json_writer w = writer_into(&b);
+        wb__json_write_real(&w, cases[i].value);
+        assert_int_equal(b.n, strlen(cases[i].text));
+        assert_memory_equal(b.text, cases[i].text, b.n);
+    }
+}
+
 static uint64_t double_back(double value)
 {
     buffer b;
@@ -208,8 +228,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(puts_commas_and_colons), cmocka_unit_test(escapes),
-        cmocka_unit_test(texts_read_back),        cmocka_unit_test(doubles_read_back),
-        cmocka_unit_test(doubles_are_short),      cmocka_unit_test(minds_no_locale),
-        cmocka_unit_test(remembers_a_failure)};
+        cmocka_unit_test(texts_read_back),        cmocka_unit_test(reals_have_a_point),
+        cmocka_unit_test(doubles_read_back),      cmocka_unit_test(doubles_are_short),
+        cmocka_unit_test(minds_no_locale),        cmocka_unit_test(remembers_a_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,7 +240,7 @@ static bool add_scalar(const wb_conversion *conversion, wb__buffer *to, const wb
         if (wb_meta_get_float(conversion->model, meta->key, meta->key_len, &real, NULL) != WB_OK)
             return false;
         wb__emit_member(to, key);
-        wb__json_write_double(&writer, real);
+        wb__json_write_real(&writer, real);
         return true;
     case WB_META_BOOL:
         if (wb_meta_get_bool(conversion->model, meta->key, meta->key_len, &flag, NULL) != WB_OK)
@@ -276,16 +276,6 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     wb__buffer_free(&inner);
 }
 
-/* Adds a member that is an empty list, which the derived metadata cannot contain. */
-static void add_empty(void *ctx, const wb__key_row *row)
-{
-    wb__buffer *to = ctx;
-    if (row->expr[0].code != WB__OP_EMPTY)
-        return;
-    wb__emit_member(to, wb__str_from(row->name, SIZE_MAX));
-    wb__buffer_text(to, "[]");
-}
-
 static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
 {
     const wb_conversion *conversion = out->conversion;
@@ -302,7 +292,7 @@ static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
         if (meta.file == WB_NO_FILE && !is_elsewhere((wb__str){meta.key, meta.key_len}))
             (void)add_scalar(conversion, to, &meta, (wb__str){meta.key, meta.key_len});
     }
-    wb__family_keys(conversion->semantics->family, true, add_empty, to);
+    wb__emit_family_members(conversion, to);
     bool said;
     wb_status read = wb__emit_rope(out, to, &said);
     if (read != WB_OK)

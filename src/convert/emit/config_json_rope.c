@@ -68,7 +68,7 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
     wb__json_write_begin(&writer, '{');
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         wb__json_write_key(&writer, members[i].key);
-        wb__json_write_double(&writer, members[i].value);
+        wb__json_write_real(&writer, members[i].value);
     }
     wb__json_write_key(&writer, "original_max_position_embeddings");
     wb__json_write_uint(&writer, (uint64_t)numbers->context);
@@ -108,7 +108,7 @@ static void add_list(wb__json_writer *writer, const char *key, const float *valu
     wb__json_write_key(writer, key);
     wb__json_write_begin(writer, '[');
     for (uint64_t i = 0; i < n; i++)
-        wb__json_write_double(writer, (double)values[i]);
+        wb__json_write_real(writer, (double)values[i]);
     wb__json_write_end(writer, ']');
 }
 
@@ -154,7 +154,7 @@ static void add_linear(wb__buffer *to, double factor)
     wb__emit_member(to, WB__STR("rope_scaling"));
     wb__json_write_begin(&writer, '{');
     wb__json_write_key(&writer, "factor");
-    wb__json_write_double(&writer, factor);
+    wb__json_write_real(&writer, factor);
     wb__json_write_key(&writer, "rope_type");
     wb__json_write_str(&writer, WB__STR("linear"));
     wb__json_write_end(&writer, '}');

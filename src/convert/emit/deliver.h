@@ -63,9 +63,9 @@ wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to);
 /* Begins a JSON member on a new line and writes its key. */
 void wb__emit_member(wb__buffer *to, wb__str key);
 
-/* plan/implied_config.c: adds members to config.json for settings that GGUF cannot store, with the
- * fixed values that llama.cpp uses. */
-void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
+/* emit/config_json_family.c: adds the members of config.json that the family's table states and that
+ * the derived metadata cannot contain. */
+void wb__emit_family_members(const wb_conversion *conversion, wb__buffer *to);
 
 /* emit/config_json_rope.c: writes rope_scaling if it must be computed from GGUF tensors or
  * key-values. Sets *said to false if the caller must instead copy rope_scaling from the derived

@@ -203,14 +203,26 @@ static double attention_of(double factor, double weight)
     return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
 }
 
-/* Adds a warning if the attention factor that transformers uses is not the factor of the YaRN
- * paper. llama.cpp supports only the factor of the paper. */
+/* Returns the attention factor of llama.cpp: that of the YaRN paper, divided by another one if the
+ * architecture has a key for its weight. */
+static double attention_of_llama_cpp(const wb_conversion *conversion, double factor)
+{
+    char key[96];
+    double weight;
+    (void)snprintf(key, sizeof key, "%s.rope.scaling.yarn_log_multiplier",
+                   conversion->semantics->config.architecture);
+    bool has =
+        wb_meta_get_float(conversion->model, key, SIZE_MAX, &weight, NULL) == WB_OK && weight != 0;
+    return attention_of(factor, 1) / (has ? attention_of(factor, weight) : 1);
+}
+
+/* Adds a warning if the attention factor that transformers uses is not that of llama.cpp. */
 static wb_status check_attention(wb_conversion *conversion, wb__context *context)
 {
     double factor = real_of(conversion, "factor", 1);
     double mscale = real_of(conversion, "mscale", 0),
            all = real_of(conversion, "mscale_all_dim", 0);
-    double usual = attention_of(factor, 1), said = usual;
+    double usual = attention_of_llama_cpp(conversion, factor), said = attention_of(factor, 1);
     if (mscale != 0 && all != 0)
         said = attention_of(factor, mscale) / attention_of(factor, all);
     said = real_of(conversion, "attention_factor", said);
