@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Tiny models of every family, and what the real programs make of them.
+
+    families.py make DATA          writes DATA/NAME with transformers (needs torch); run by hand
+    families.py logits WB DATA     compares the logits of transformers with those of llama.cpp, of mlx-lm, and of
+                                   transformers after the way back, and records digests of the GGUF files in
+                                   DATA/gguf.sums; run by hand (needs torch, llama_cpp_py_sync, mlx_lm)
+    families.py check WB DATA      converts each folder to GGUF, to MLX and back; compares the tensor names with those of
+                                   the gguf package, and the GGUF file with DATA/gguf.sums; a part of the tests
+
+The weights are random numbers of BF16. The names of the families are those of their tables.
+"""
+import hashlib, json, os, pathlib, shutil, subprocess, sys, tempfile
+import numpy as np
+
+VOCAB, IDS = 32, [int(i) for i in np.random.default_rng(1).integers(3, 32, 24)]
+USUAL = dict(hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+             vocab_size=VOCAB, max_position_embeddings=64, bos_token_id=1, eos_token_id=2, pad_token_id=None,
+             tie_word_embeddings=False)
+EXPERTS = dict(num_experts_per_tok=2, moe_intermediate_size=8)
+ROUTED = dict(EXPERTS, n_routed_experts=4, n_shared_experts=1, first_k_dense_replace=1, n_group=2, topk_group=1)
+YARN = dict(rope_type="yarn", rope_theta=1000000.0, factor=4.0, original_max_position_embeddings=16, beta_fast=32.0,
+            beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1)
+SCALES = dict(attention_multiplier=0.2, embedding_multiplier=12.0, residual_multiplier=0.22, logits_scaling=8.0)
+FAMILIES = {  # the class of transformers, and what differs from USUAL
+    "arcee": ("Arcee", dict(head_dim=4)),
+    "cohere": ("Cohere", dict(tie_word_embeddings=True)),
+    "cohere2": ("Cohere2", dict(tie_word_embeddings=True, head_dim=4, sliding_window=8, num_hidden_layers=4)),
+    "dots1": ("Dots1", dict(ROUTED, num_key_value_heads=4)),
+    "ernie4_5": ("Ernie4_5", dict(head_dim=4)),
+    "ernie4_5_moe": ("Ernie4_5_Moe", dict(moe_num_experts=4, moe_k=2, moe_intermediate_size=8, moe_num_shared_experts=1)),
+    "exaone4": ("Exaone4", dict(sliding_window=None, layer_types=["full_attention"] * 2)),
+    "glm4": ("Glm4", dict(head_dim=4)),
+    "glm4_moe": ("Glm4Moe", dict(ROUTED, head_dim=4, use_qk_norm=True)),
+    "granite": ("Granite", SCALES),
+    "hunyuan_dense": ("HunYuanDenseV1", dict(head_dim=4)),
+    "hunyuan_moe": ("HunYuanMoEV1", dict(head_dim=4, num_experts=4, moe_topk=2)),
+    "minimax_m2": ("MiniMaxM2", dict(head_dim=4, num_local_experts=4, num_experts_per_tok=2)),
+    "ministral3": ("Ministral3", dict(head_dim=4, rope_parameters=YARN)),
+    "nemotron": ("Nemotron", dict(head_dim=4)),
+    "olmo2": ("Olmo2", {}),
+    "olmo3": ("Olmo3", dict(sliding_window=8, num_hidden_layers=4)),
+    "olmoe": ("Olmoe", dict(num_experts=4, num_experts_per_tok=2, num_key_value_heads=4)),
+    "phi": ("Phi", dict(num_attention_heads=2, num_key_value_heads=2)),
+    "qwen2moe": ("Qwen2Moe", dict(EXPERTS, num_experts=4, shared_expert_intermediate_size=12)),
+    "seed_oss": ("SeedOss", dict(head_dim=4)),
+    "smollm3": ("SmolLM3", dict(num_hidden_layers=4)),
+    "stablelm": ("StableLm", dict(num_attention_heads=2, num_key_value_heads=2)),
+    "starcoder2": ("Starcoder2", dict(tie_word_embeddings=True)),
+}
+
+
+def run(*command, check=True):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0 or not check, f"{' '.join(map(str, command))}: {done.stdout}"
+    return done.returncode
+
+
+def tensors(folder):
+    """The bytes, type and shape of each tensor of a folder."""
+    found = {}
+    for path in sorted(pathlib.Path(folder).glob("*.safetensors")):
+        data = path.read_bytes()
+        n = int.from_bytes(data[:8], "little")
+        for name, t in json.loads(data[8:8 + n]).items():
+            if name != "__metadata__":
+                begin, end = t["data_offsets"]
+                found[name] = (t["dtype"], t["shape"], data[8 + n + begin:8 + n + end])
+    return found
+
+
+# ---- make ----
+
+def model_of(name, path=None):
+    import torch, transformers
+    transformers.utils.logging.disable_progress_bar()
+    kind = FAMILIES[name][0]
+    of = getattr(transformers, kind + "ForCausalLM")
+    if path:
+        return of.from_pretrained(path, dtype=torch.float32, attn_implementation="eager",
+                                  pad_token_id=None).eval()
+    return of(getattr(transformers, kind + "Config")(**dict(USUAL, **FAMILIES[name][1])))
+
+
+def make(data):
+    import torch
+    for name in FAMILIES:
+        model, numbers = model_of(name), torch.Generator().manual_seed(3)
+        is_offset = name == "nemotron"  # norm weights are stored minus 1
+        for key, p in [*model.named_parameters(), *model.named_buffers()]:
+            if not p.is_floating_point() or "inv_freq" in key:
+                continue
+            random = torch.randn(p.shape, generator=numbers)
+            if p.ndim == 1 or "norm" in key:
+                random = 0.2 * random + (key.endswith("weight") and not is_offset)
+            elif "embed" in key or "bias" in key:
+                random = 0.5 * random
+            else:
+                random = random / p.shape[-1] ** 0.5
+            p.data.copy_(random)
+        folder = pathlib.Path(data) / name
+        shutil.rmtree(folder, ignore_errors=True)
+        model.to(torch.bfloat16).save_pretrained(folder)
+        (folder / "generation_config.json").unlink(missing_ok=True)
+
+
+# ---- check ----
+
+def digest(path):
+    """A digest of the tensors of a GGUF file and of the keys of its architecture."""
+    import gguf
+    reader, sha = gguf.GGUFReader(path), hashlib.sha256()
+    for t in sorted(reader.tensors, key=lambda t: t.name):
+        sha.update(f"{t.name} {t.tensor_type.name} {[int(n) for n in t.shape]}".encode() + t.data.tobytes())
+    for key, field in sorted(reader.fields.items()):
+        if not key.startswith(("general.", "GGUF.", "tokenizer.")):
+            sha.update(f"{key} {field.types} {field.contents()}".encode())
+    return sha.hexdigest()
+
+
+def names_of_gguf(folder, arch, layers):
+    """The GGUF names of the tensors of a folder, by the name map of the gguf package."""
+    import gguf
+    kind = next(k for k, v in gguf.MODEL_ARCH_NAMES.items() if v == arch)
+    names, found = gguf.get_tensor_name_map(kind, layers), set()
+    for name in tensors(folder):
+        words = name.replace("e_score_correction_bias", "e_score_correction.bias").split(".")
+        if "experts" in words and words[words.index("experts") + 1].isdigit():
+            del words[words.index("experts") + 1]
+        found.add(names.get_name(".".join(words), try_suffixes=(".weight", ".bias")))
+    return found
+
+
+def check(wb, data):
+    import gguf
+    sums = dict(line.split() for line in (data / "gguf.sums").read_text().splitlines())
+    faults = 0
+    for name in sorted(FAMILIES):
+        with tempfile.TemporaryDirectory() as out:
+            folder, file = data / name, f"{out}/model.gguf"
+            run(wb, "convert", folder, file)
+            reader = gguf.GGUFReader(file)
+            arch = reader.fields["general.architecture"].contents()
+            expected = names_of_gguf(folder, arch, reader.fields[arch + ".block_count"].contents())
+            made = {t.name for t in reader.tensors}
+            problems = [f"names: {sorted(map(str, made ^ expected))}"] if made != expected else []
+            if digest(file) != sums.get(name):
+                problems.append("the GGUF file is not the one that llama.cpp ran")
+            run(wb, "convert", file, f"{out}/back", "--to", "safetensors")
+            run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
+            run(wb, "convert", f"{out}/mlx", f"{out}/again", "--to", "safetensors")
+            for way in "back", "again":
+                made = tensors(f"{out}/{way}")
+                differ = [k for k, v in tensors(folder).items() if made.pop(k, None) != v] + list(made)
+                if differ:
+                    problems.append(f"{way}: {differ[:4]}")
+            for problem in problems:
+                print(f"{name}: {problem}")
+            faults += len(problems)
+    print(f"{len(FAMILIES)} families, {faults} problems")
+    return faults
+
+
+# ---- logits ----
+
+def logits_of_hf(name, folder):
+    import torch
+    with torch.no_grad():
+        return model_of(name, folder)(torch.tensor([IDS])).logits[0].numpy()
+
+
+def logits_of_llama(path):
+    from llama_cpp_py_sync._cffi_bindings import get_ffi, get_lib
+    ffi, lib = get_ffi(), get_lib()
+    model = lib.llama_model_load_from_file(path.encode(), lib.llama_model_default_params())
+    assert model != ffi.NULL, path
+    params = lib.llama_context_default_params()
+    params.n_ctx = params.n_batch = params.n_ubatch = len(IDS) + 8
+    params.type_k = params.type_v = params.flash_attn_type = 0  # F32, no flash attention
+    context, batch = lib.llama_init_from_model(model, params), lib.llama_batch_init(len(IDS), 0, 1)
+    batch.n_tokens = len(IDS)
+    for i, token in enumerate(IDS):
+        batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
+        batch.seq_id[i][0] = 0
+    assert lib.llama_decode(context, batch) == 0
+    got = np.frombuffer(ffi.buffer(lib.llama_get_logits(context), 4 * VOCAB * len(IDS)), "<f4")
+    return got.reshape(len(IDS), VOCAB).copy()
+
+
+def logits_of_mlx(folder):
+    import mlx.core as mx
+    from mlx_lm.utils import load_model
+    mx.set_default_device(mx.cpu)
+    model, _ = load_model(pathlib.Path(folder))
+    model.set_dtype(mx.float32)
+    return np.array(model(mx.array([IDS]))[0].astype(mx.float32))
+
+
+def compare(what, expected, function, *arguments):
+    """Returns the largest difference of the logits, in units of their standard deviation."""
+    try:
+        difference = np.abs(function(*arguments) - expected).max() / expected.std()
+        return f"{what} {difference:.1e}", difference
+    except Exception as e:
+        return f"{what} -: {str(e).splitlines()[-1][:60]}", 1
+
+
+def logits(wb, data):
+    sums = []
+    for name in sorted(FAMILIES):
+        with tempfile.TemporaryDirectory() as out:
+            folder, file, f32 = data / name, f"{out}/model.gguf", f"{out}/f32.gguf"
+            run(wb, "convert", folder, file)
+            run(wb, "convert", folder, f32, "--quant", "F32")
+            run(wb, "edit", f32, "--set", "tokenizer.ggml.model=no_vocab", "--in-place")
+            run(wb, "convert", file, f"{out}/back", "--to", "safetensors")
+            run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
+            expected = logits_of_hf(name, folder)
+            llama, far = compare("llama.cpp", expected, logits_of_llama, f32)
+            back, far_back = compare("back", expected, logits_of_hf, name, f"{out}/back")
+            mlx, _ = compare("mlx-lm", expected, logits_of_mlx, f"{out}/mlx")
+            print(f"{name}: {llama}; {back}; {mlx}", flush=True)
+            if far < 1e-3 and far_back < 1e-3:
+                sums.append(f"{name} {digest(file)}\n")
+    (data / "gguf.sums").write_text("".join(sums))
+    return len(FAMILIES) - len(sums)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(sys.argv[2])
+    else:
+        sys.exit(1 if {"check": check, "logits": logits}[sys.argv[1]](sys.argv[2], pathlib.Path(sys.argv[3])) else 0)
