@@ -79,6 +79,14 @@ bool wb__source_has_path(const wb__source *source);
 wb_status wb__source_read(const wb__source *source, wb__context *context, uint64_t offset,
                           void *dst, size_t n);
 
+/*
+ * As wb__source_read, but a source of the caller may give fewer bytes, at least one. Sets *got to
+ * their number. A source that fetches its bytes over a network is then not asked for more than it
+ * has.
+ */
+wb_status wb__source_read_some(const wb__source *source, wb__context *context, uint64_t offset,
+                               void *dst, size_t n, size_t *got);
+
 /* Sets *bytes to the address of the n bytes at `offset`, valid until the source is closed. Maps the
  * file on first use. Thread-safe. */
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,

@@ -296,3 +296,13 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
     }
     return WB_OK;
 }
+
+wb_status wb__source_read_some(const wb__source *source, wb__context *context, uint64_t offset,
+                               void *dst, size_t n, size_t *got)
+{
+    *got = n;
+    if (source->caller.read == NULL || !wb__in_range(offset, n, source->bytes) || n == 0)
+        return wb__source_read(source, context, offset, dst, n);
+    wb_status status = read_some(source, context, offset, dst, n, got);
+    return status == WB_OK && *got == 0 ? wb__source_fail_short(source, context, offset) : status;
+}

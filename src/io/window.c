@@ -46,7 +46,8 @@ static bool fill(wb__cursor *cursor)
         wb__window_close(&old);
     cursor->p = begin;
     cursor->end = begin + kept;
-    if (wb__source_read(window->source, window->context, cursor->end_at, begin + kept, n) != WB_OK)
+    if (wb__source_read_some(window->source, window->context, cursor->end_at, begin + kept, n,
+                             &n) != WB_OK)
         return false;
     cursor->end += n;
     cursor->end_at += n;
@@ -131,8 +132,8 @@ static bool fill_kept(wb__cursor *cursor)
         n = KEEP_CHUNK;
     if (n > left)
         n = (size_t)left;
-    if (wb__source_read(window->source, window->context, cursor->end_at, cursor->kept + held, n) !=
-        WB_OK)
+    if (wb__source_read_some(window->source, window->context, cursor->end_at, cursor->kept + held,
+                             n, &n) != WB_OK)
         return false;
     cursor->end += n;
     cursor->end_at += n;
