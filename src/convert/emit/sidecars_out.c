@@ -8,6 +8,7 @@
 #include "convert/emit/deliver.h"
 #include "io/beneath.h"
 #include "io/io.h"
+#include "io/provided_files.h"
 #include "write/write.h"
 
 /* ---- one file ---- */
@@ -93,10 +94,8 @@ static wb_status copy_listed(void *ctx, const char *name)
  * files can still be opened by name. */
 static wb_status copy_known(wb__emit_job *out)
 {
-    wb_status status =
-        wb__plan_note(out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT,
-                      WB__STR(""), WB__MSG_CONVERT_FOLDER_LIST);
     const char *name;
+    wb_status status = WB_OK;
     (void)wb__error_reset(out->context->error, out->context->error);
     for (size_t i = 0; (name = wb__sidecar_name(i)) != NULL && status == WB_OK; i++) {
         if (strchr(name, '/') == NULL)
@@ -129,14 +128,44 @@ static wb_status tell_left_out(wb__emit_job *out)
     return status;
 }
 
+static wb_status copy_unreadable(wb__emit_job *out)
+{
+    wb_status status =
+        wb__plan_note(out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT,
+                      WB__STR(""), WB__MSG_CONVERT_FOLDER_LIST);
+    return status == WB_OK ? copy_known(out) : status;
+}
+
+static wb_status copy_unknown(void *ctx, const char *name)
+{
+    const char *known;
+    for (size_t i = 0; (known = wb__sidecar_name(i)) != NULL; i++) {
+        if (strcmp(known, name) == 0)
+            return WB_OK;
+    }
+    return copy_listed(ctx, name);
+}
+
+/* Copies the sidecar files of a directory that the caller provides. A web server lists no files, or
+ * only those with weights. */
+static wb_status copy_provided(wb__emit_job *out)
+{
+    listing l = {.out = out};
+    wb_status status =
+        wb__directory_list(out->context, out->conversion->model->folder, copy_unknown, &l);
+    return status == WB_OK || (status == WB_ERROR_NOT_FOUND && !l.seen) ? copy_known(out) : status;
+}
+
 static wb_status copy_folder(wb__emit_job *out)
 {
     listing l = {.out = out};
+    if (wb__files_own(out->context, out->conversion->model->folder))
+        return copy_provided(out);
     wb_status status =
         wb__directory_list(out->context, out->conversion->model->folder, copy_listed, &l);
     bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
     if (may_not)
-        status = copy_known(out);
+        status = copy_unreadable(out);
     bool store = out->conversion->target == WB_TARGET_OLLAMA;
     return status == WB_OK && !store ? tell_left_out(out) : status;
 }
