@@ -1,9 +1,9 @@
 #!/bin/sh
-# Checks the dependency law of scripts/law.txt: check_law.sh [ROOT] [OBJECTS]
+# Checks the dependency law of scripts/law.txt: check_law.sh [ROOT] [OBJECTS...]
 #
 #   includes  a file of a module includes headers of the modules that its row names, and no other;
 #             weighbridge.h, the whole public interface, only in *_public.c
-#   symbols   with OBJECTS (a directory of object files in the layout of src/): an object file refers to
+#   symbols   with OBJECTS (directories of object files in the layout of src/): an object file refers to
 #             symbols of the modules that its row names, and no other
 #   cycles    the rows have none; with OBJECTS, the files of a module have none but those that
 #             scripts/cycles.allow lists
@@ -12,7 +12,7 @@ scripts=$(cd "$(dirname "$0")" && pwd)
 law=$scripts/law.txt
 allow=$scripts/cycles.allow
 cd "${1:-$scripts/..}"
-objects=${2:-}
+[ $# -eq 0 ] || shift
 status=0
 
 {
@@ -71,12 +71,14 @@ awk -v law="$law" '
         exit bad
     }' || status=1
 
-[ -n "$objects" ] || exit $status
+[ $# -gt 0 ] || exit $status
 # Objects of sources that are gone, left from an earlier build, do not count.
 {
     find src -name '*.c'
-    find "$objects" -name '*.o' | LC_ALL=C sort | xargs nm -A -P
-} | awk -v law="$law" -v allow="$allow" -v prefix="$objects/" '
+    for objects; do
+        (cd "$objects" && find . -name '*.o' | LC_ALL=C sort | xargs nm -A -P)
+    done
+} | awk -v law="$law" -v allow="$allow" '
     function module_of(file) { return substr(file, 1, index(file, "/") - 1) }
     BEGIN {
         while ((getline line < law) > 0) {
@@ -92,7 +94,7 @@ awk -v law="$law" '
     }
     NF == 1 { exists[substr($1, 5)] = 1; next } # src/FILE
     {
-        file = substr($1, length(prefix) + 1)
+        file = substr($1, 3) # ./FILE
         sub(/[.]o(bj)?:$/, "", file)
         if (!(file in exists)) next
         if (!(file in seen)) { seen[file] = 1; count++ }

@@ -6,6 +6,7 @@
 #   src/core/findings.def   -> docs/findings.md
 #   include/weighbridge/*.h -> cmake/weighbridge.map, the symbols that the shared library exports;
 #                              experimental.h is left out, it belongs to the static library alone
+#   include/weighbridge/net.h -> cmake/weighbridge-net.map, those of libweighbridge-net
 #
 # The map has one node for each release MAJOR.MINOR. Nodes of former releases are never changed: their
 # symbols stay as they are in the committed map. Symbols that no former node has make up the node of
@@ -87,15 +88,17 @@ H
 } >"$out/docs/findings.md"
 
 version=$(sed -n 's/^#define WB_VERSION_M[AI][JN]OR //p' include/weighbridge/base.h | paste -sd.)
-for header in include/weighbridge/*.h; do
-    [ "$header" = include/weighbridge/experimental.h ] ||
+make_map() { # MAP NODE HEADER...: the symbols that the headers declare
+    map=$1
+    node=$2
+    shift 2
+    for header; do
         sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' "$header"
-done | LC_ALL=C sort | awk -v version="$version" -v map=cmake/weighbridge.map '
+    done | LC_ALL=C sort | awk -v node="${node}_$version" -v prefix="^${node}_[0-9]" -v map="$map" '
     BEGIN {
-        node = "WEIGHBRIDGE_" version
         printf "# Generated from include/weighbridge/*.h by scripts/generate.sh.\n"
         while ((getline line < map) > 0) {
-            if (line ~ /^WEIGHBRIDGE_/) {
+            if (line ~ prefix) {
                 split(line, word, " ")
                 is_former = word[1] != node
                 if (is_former) last = word[1]
@@ -116,13 +119,17 @@ done | LC_ALL=C sort | awk -v version="$version" -v map=cmake/weighbridge.map '
                 exit 1
             }
         }
-    }' >"$out/cmake/weighbridge.map.new" # the former map is read meanwhile
-mv "$out/cmake/weighbridge.map.new" "$out/cmake/weighbridge.map"
+    }' >"$out/$map.new" # the former map is read meanwhile
+    mv "$out/$map.new" "$out/$map"
+}
+make_map cmake/weighbridge.map WEIGHBRIDGE \
+    $(ls include/weighbridge/*.h | grep -v -e /experimental.h -e /net.h)
+make_map cmake/weighbridge-net.map WEIGHBRIDGE_NET include/weighbridge/net.h
 
 if [ "$out" != . ]; then
     status=0
     for file in include/weighbridge/dtypes.h docs/dtypes.md docs/findings.md \
-        cmake/weighbridge.map; do
+        cmake/weighbridge.map cmake/weighbridge-net.map; do
         if ! cmp -s "$out/$file" "$file"; then
             echo "$file is not up to date: run scripts/generate.sh" >&2
             status=1

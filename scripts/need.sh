@@ -40,6 +40,8 @@ test   groff-base          groff
 test   liburing-dev        /usr/include/liburing.h
 test   pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
 test   ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
+test   libcurl4-openssl-dev curl-config
+test   nginx               /usr/sbin/nginx
 bench  cargo-web           cargo
 bench  rustc-web           rustc
 bench  liburing-dev        /usr/include/liburing.h

@@ -10,6 +10,7 @@
 #include "weighbridge/load.h"
 #include "weighbridge/metadata.h"
 #include "weighbridge/model.h"
+#include "weighbridge/net.h"
 #include "weighbridge/provider.h"
 #include "weighbridge/slicing.h"
 #include "weighbridge/tensor.h"

@@ -28,7 +28,7 @@ unmarked() {
 }
 
 status=0
-for file in "$WB" "$BUILD/libweighbridge.so" "$BUILD"/python/weighbridge/_core*.so; do
+for file in "$WB" "$BUILD/libweighbridge.so" "$BUILD/libweighbridge-net.so" "$BUILD"/python/weighbridge/_core*.so; do
     missing=$(lacks "$file")
     # The module copies into no buffer of known size, so it calls no function that _FORTIFY_SOURCE replaces.
     case $file in

@@ -1,7 +1,6 @@
 # The dependency law holds for includes and for symbols, and the checker reports violations.
 set -eu
-objects=$BUILD/CMakeFiles/objects.dir/src
-sh scripts/check_law.sh . "$objects"
+sh scripts/check_law.sh . "$BUILD/CMakeFiles/objects.dir/src" "$BUILD/CMakeFiles/net_objects.dir/src"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

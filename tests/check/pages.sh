@@ -13,7 +13,7 @@ for part in "$scratch"/*.part; do
     page=$(basename "$part" | sed 's/[.]md[.].*//')
     if grep -q '^int main' "$part"; then
         cp "$part" "$scratch/$page.main.c"
-        gcc $strict "$scratch/$page.main.c" "$BUILD/libweighbridge.a" -lm -ldl -lpthread -o "$scratch/$page.main"
+        gcc $strict "$scratch/$page.main.c" "$BUILD/libweighbridge-net.a" "$BUILD/libweighbridge.a" -lm -ldl -lpthread -o "$scratch/$page.main"
     elif grep -q '^static' "$part"; then
         cat "$part" >>"$scratch/$page.h"
     else
@@ -38,6 +38,11 @@ grep -q '^model.norm.weight F16 8$' "$scratch/output"
 run 1 "$scratch/quick-start.main" "$scratch/none"
 run 2 "$scratch/quick-start.main"
 grep -qx 'usage: list PATH' "$scratch/output"
+
+run 0 "$scratch/net.main" "$model"
+grep -qx '[0-9]* tensors' "$scratch/output"
+run 1 "$scratch/net.main" https://
+grep -q 'the address is not valid' "$scratch/output"
 
 # Every page with functions has a program that calls them.
 for functions in "$scratch"/*.h; do

@@ -17,7 +17,7 @@ sed -n 's/ fixed$//p' "$scratch/structs" | while read -r name; do
 done
 
 {
-    printf '#include <weighbridge.h>\n#include <weighbridge/experimental.h>\n'
+    printf '#include <weighbridge.h>\n#include <weighbridge/experimental.h>\n#include <weighbridge/net.h>\n'
     printf 'int check_sizes(void);\nint check_sizes(void)\n{\n    int wrong = 0;\n'
     for name in $(cat "$scratch/grows") wb_json wb_json_item; do
         macro=$(echo "$name" | tr a-z A-Z)_INIT

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "core/abi.h"
+#include "weighbridge/net.h"
 
 #define GROWN 64 /* bytes by which a later version of a struct is larger */
 #define CANARY 64
@@ -62,6 +63,7 @@ static struct fixture {
     wb_findings *findings;
     wb_conversion *conversion;
     wb_writer *writer;
+    wb_net *net;
     uint32_t values[64];
 } f;
 
@@ -125,6 +127,7 @@ static void set_up(void)
     OK(wb_slice_plan(f.a, "t", SIZE_MAX, 0, 1, 2, &f.plan, E));
     OK(wb_hash_model(f.a, NULL, &f.hashes, E));
     OK(wb_diff_models(f.a, f.b, NULL, &f.diff, E));
+    OK(wb_net_open(NULL, &f.net, E));
     OK(wb_verify_model(f.a, NULL, &f.findings, E));
     OK(wb_convert_plan(f.a, WB_TARGET_SAFETENSORS, NULL, &f.conversion, E));
     OK(wb_writer_create(&options, &f.writer, E));
@@ -136,6 +139,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    wb_net_close(f.net);
     wb_writer_free(f.writer);
     wb_conversion_free(f.conversion);
     wb_findings_free(f.findings);
@@ -364,10 +368,17 @@ static wb_status conversion_at(void *s, int fails)
     return wb_conversion_at(f.conversion, fails ? 9 : 0, s, NULL);
 }
 
+static wb_status net_statistics(void *s, int fails)
+{
+    (void)fails;
+    return wb_net_statistics(f.net, s, NULL);
+}
+
 static const struct output {
     wb__abi_id id;
     wb_status (*call)(void *s, int fails);
 } outputs[] = {
+    {WB__ABI_wb_net_stats, net_statistics},
     {WB__ABI_wb_file, file_at},
     {WB__ABI_wb_file, writer_file_at},
     {WB__ABI_wb_tensor, tensor_at},
@@ -556,6 +567,14 @@ static wb_status files(const void *s)
     return open_with(&options);
 }
 
+static wb_status net_options(const void *s)
+{
+    wb_net *net;
+    wb_status status = wb_net_open(s, &net, NULL);
+    wb_net_close(net);
+    return status;
+}
+
 static wb_status source(const void *s)
 {
     wb_model *model;
@@ -740,6 +759,7 @@ static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .npy_header = 1000,
                                    .files = 10,
                                    .rank = 10};
+static const wb_net_options t_net_options = {.size = sizeof t_net_options, .flags = 1};
 static const wb_open_options t_open = {.size = sizeof t_open};
 static int own_none(void *ctx, const char *path)
 {
@@ -830,6 +850,7 @@ static const struct input {
     wb_status (*call)(const void *s);
     const void *today;
 } inputs[] = {
+    {WB__ABI_wb_net_options, net_options, &t_net_options},
     {WB__ABI_wb_limits, limits, &t_limits},
     {WB__ABI_wb_open_options, open_with, &t_open},
     {WB__ABI_wb_source, source, &t_source},

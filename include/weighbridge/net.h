@@ -1,0 +1,106 @@
+/*
+ * weighbridge/net.h: models on the network. Part of libweighbridge-net, which needs libcurl at run
+ * time; the library weighbridge itself has no network code.
+ *
+ *     wb_net *net;
+ *     wb_files files = WB_FILES_INIT;
+ *     wb_open_options options = WB_OPEN_OPTIONS_INIT;
+ *     wb_net_open(NULL, &net, &error);
+ *     wb_net_files(net, &files);
+ *     options.files = &files;
+ *     options.access = WB_ACCESS_READ;
+ *     wb_open("hf://owner/name", &options, &model, &error);
+ *
+ * Addresses
+ *
+ *     http://HOST/PATH, https://HOST/PATH                   a file; with '/' at the end a directory
+ *     hf://[models/|datasets/|spaces/]OWNER/NAME[@REVISION][/PATH]     a model hub
+ *     s3://BUCKET/KEY, gs://BUCKET/KEY                      an object store; with '/' at the end a
+ *                                                           directory
+ *
+ * Only the headers of the files and the tensors that are read are fetched. Many files are opened in
+ * parallel, and long tensors are fetched ahead of the reader, in a cache of limited size.
+ *
+ * The environment variables of huggingface_hub, curl and the AWS tools apply (docs/net.md lists
+ * them). A token is sent to the endpoint it belongs to, over the scheme of the endpoint, and to no
+ * other host, whatever a server answers. http without TLS is refused except to this machine and to
+ * an endpoint that has http itself.
+ */
+#ifndef WEIGHBRIDGE_NET_H
+#define WEIGHBRIDGE_NET_H
+
+#include "weighbridge/base.h"
+#include "weighbridge/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The state of the network: settings, connections, cache. Thread-safe. */
+typedef struct wb_net wb_net;
+
+#define WB_NET_PLAIN_HTTP 1u /* allow http without TLS to every host */
+#define WB_NET_NETRC 2u      /* use user names and passwords of ~/.netrc */
+
+typedef struct wb_net_options {
+    size_t size;          /* sizeof(wb_net_options) */
+    uint32_t flags;       /* WB_NET_* */
+    uint32_t connections; /* maximum number of connections to a host; 0: 8 */
+    uint32_t retries;     /* attempts after a failure without progress; 0: 5; UINT32_MAX: none */
+    const char *endpoint; /* base URL of the hub; NULL: HF_ENDPOINT or https://huggingface.co */
+    const char *token;    /* token for the hub; NULL: HF_TOKEN or the token file */
+    uint64_t cache_bytes; /* memory for fetched bytes; 0: 64 MiB */
+    const wb_allocator *allocator; /* NULL: malloc; copied; must be thread-safe */
+    /* Receives messages for the user, one line without a line break; NULL: none. Called from any
+     * thread. */
+    void (*note)(void *ctx, const char *message);
+    void *note_ctx;
+} wb_net_options;
+#define WB_NET_OPTIONS_INIT WB_INIT(wb_net_options)
+
+/*
+ * Reads the settings. Connects to nothing yet; the first request loads libcurl and starts a thread,
+ * which moves bytes and ends with wb_net_close.
+ *
+ * options  NULL: defaults; read during the call
+ * net      owned, release with wb_net_close
+ *
+ * Fails with ARGUMENT for an invalid setting, IO, or MEMORY.
+ */
+WB_API wb_status wb_net_open(const wb_net_options *options, wb_net **net,
+                             wb_error *error) WB_MUST_CHECK;
+
+/* Closes all connections. Models that were opened through `net` must be closed before. NULL is
+ * ignored. */
+WB_API void wb_net_close(wb_net *net);
+
+/* Returns 1 if a path is an address, whether or not it is valid, else 0. */
+WB_API int wb_net_owns(const char *path);
+
+/* Fills in the files for wb_open_options.files. They are valid until wb_net_close. */
+WB_API wb_status wb_net_files(wb_net *net, wb_files *files, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Opens the file at an address as a source, for wb_open_source or other use. The caller owns the
+ * source and releases it by calling source->close, if that is not NULL, before wb_net_close. Fails
+ * with NOT_FOUND, IO, ARGUMENT, UNSUPPORTED (libcurl is missing; the address is a directory) or
+ * MEMORY.
+ */
+WB_API wb_status wb_net_source(wb_net *net, const char *address, wb_source *source,
+                               wb_error *error) WB_MUST_CHECK;
+
+/* Numbers since wb_net_open. */
+typedef struct wb_net_stats {
+    size_t size;       /* sizeof(wb_net_stats) */
+    uint64_t requests; /* HTTP requests */
+    uint64_t received; /* bytes of bodies */
+} wb_net_stats;
+#define WB_NET_STATS_INIT WB_INIT(wb_net_stats)
+
+WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *error) WB_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * net/chunk.h: parts of remote files in memory.
+ *
+ * A chunk is a range of a file that was fetched, or is being fetched, in one request. All chunks of a
+ * wb_net share the limit of its cache; those that were not used for the longest time are freed first.
+ * Except where stated, the functions need the lock of the wb_net.
+ */
+#ifndef WB_NET_CHUNK_H
+#define WB_NET_CHUNK_H
+
+#include "net/transfer.h"
+
+struct wb__cached_file;
+
+typedef struct wb__chunk {
+    struct wb__cached_file *file;
+    struct wb__chunk *next;          /* of the file */
+    struct wb__chunk *older, *newer; /* of the cache */
+    unsigned users;                  /* readers that copy from the chunk; it is not freed then */
+    wb__transfer transfer;
+    uint8_t *bytes;
+    size_t size;
+} wb__chunk;
+
+/* Creates a chunk of the bytes from `begin` to `end` and adds it to the file, without starting its
+ * transfer. Releases the lock in between. Returns NULL if memory runs out. */
+wb__chunk *wb__chunk_new(struct wb__cached_file *file, uint64_t begin, uint64_t end);
+
+/* Takes a chunk out of its file and the cache. wb__chunk_free frees it then, without the lock. */
+void wb__chunk_detach(wb__chunk *chunk);
+void wb__chunk_free(wb__chunk *chunk);
+
+/* Makes the chunk the one that was used last. */
+void wb__chunk_use(wb__chunk *chunk);
+
+/* Returns the chunk that has the byte at `offset`, or will have it; NULL if there is none. */
+wb__chunk *wb__chunk_find(const struct wb__cached_file *file, uint64_t offset);
+
+/* Returns the start of the first chunk after `offset`, at most `end`. */
+uint64_t wb__chunk_clip(const struct wb__cached_file *file, uint64_t offset, uint64_t end);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * net/extent.h: predicts from the first bytes of a file how long its header is.
+ *
+ * Each request costs a round trip, so the rest of a header should come in one of them; but bytes that
+ * are not needed cost time too. The header of a safetensors file begins with its length. A GGUF file
+ * has no such number: the reader of its keys follows them without keeping anything, and where it
+ * runs out of bytes inside a long array of strings, it extrapolates from the elements it has seen.
+ * The prediction may be too short or too long, never harmful: it only determines how much is
+ * fetched ahead.
+ */
+#ifndef WB_NET_EXTENT_H
+#define WB_NET_EXTENT_H
+
+#include "core/core.h"
+
+typedef enum wb__extent_kind {
+    WB__EXTENT_UNKNOWN, /* too few bytes so far */
+    WB__EXTENT_SAFETENSORS,
+    WB__EXTENT_GGUF,
+    WB__EXTENT_OTHER
+} wb__extent_kind;
+
+typedef struct wb__extent {
+    wb__extent_kind kind;
+    uint64_t fed; /* bytes so far: the next feed begins at this offset */
+    uint64_t end; /* prediction; 0: none */
+
+    /* ---- GGUF ---- */
+    uint64_t at;       /* offset of the next item; may be after `fed` */
+    uint8_t item[8];   /* its first bytes, if they are split between feeds */
+    size_t item_bytes; /* number of bytes in `item` */
+    unsigned phase;
+    uint64_t keys, tensors;            /* left to read */
+    uint64_t elements;                 /* of the current array: left to read */
+    uint64_t array_at, array_elements; /* start of the current array of strings, and its length */
+    uint32_t type;                     /* of the current value or element */
+    uint32_t dimensions;               /* of the current tensor: left to read */
+    bool has_merges;
+    uint64_t tokens; /* length of the first long array of strings */
+} wb__extent;
+
+/* Takes the next bytes of the file. Bytes after the end of the header are ignored. */
+void wb__extent_feed(wb__extent *extent, const uint8_t *bytes, size_t n);
+
+#endif

@@ -1,0 +1,245 @@
+#include "net/fetch.h"
+
+#include <time.h>
+
+#include "net/retry.h"
+#include "net/trust.h"
+
+#define FIELDS_MAX ((size_t)32 << 10)
+
+wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, const char *url,
+                          size_t limit)
+{
+    *fetch = (wb__fetch){.method = "GET"};
+    fetch->fields = (wb__buffer){.allocator = &net->allocator, .ceiling = FIELDS_MAX};
+    fetch->reply = (wb__buffer){.allocator = &net->allocator, .ceiling = limit};
+    wb__response_init(&fetch->response, &net->allocator);
+    const char *fault = wb__url_parse(&fetch->url, &net->allocator, wb__str_from(url, SIZE_MAX));
+    if (fault == wb__url_memory)
+        return wb__fail_memory(context);
+    if (fault != NULL)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_ADDRESS, WB_NO_OFFSET,
+                        WB__STR(""), WB__MSG_NET_ADDRESS, fault);
+    if (!wb__trust_scheme(&net->settings, &fetch->url,
+                          (net->options.flags & WB_NET_PLAIN_HTTP) != 0))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_PLAIN_HTTP, WB_NO_OFFSET,
+                        WB__STR(""), WB__MSG_NET_PLAIN_HTTP);
+    return WB_OK;
+}
+
+void wb__fetch_free(wb__fetch *fetch)
+{
+    wb__url_free(&fetch->url);
+    wb__buffer_free(&fetch->fields);
+    wb__buffer_free(&fetch->reply);
+    wb__response_free(&fetch->response);
+}
+
+static void add_field(wb__buffer *fields, const char *name, const char *value)
+{
+    wb__buffer_text(fields, name);
+    wb__buffer_text(fields, ": ");
+    wb__buffer_text(fields, value);
+    wb__buffer_add(fields, "", 1);
+}
+
+void wb__fetch_field(wb__fetch *fetch, const char *name, const char *value)
+{
+    add_field(&fetch->fields, name, value);
+}
+
+/* ---- one attempt ---- */
+
+typedef struct attempt {
+    wb_net *net;
+    wb__fetch *fetch;
+    wb__exchange exchange;
+    wb__buffer fields; /* those of the fetch and Authorization */
+    bool is_finished;  /* under the lock */
+} attempt;
+
+static size_t provide(void *owner, void *bytes, size_t n)
+{
+    attempt *a = owner;
+    return a->fetch->provide(a->fetch->owner, bytes, n);
+}
+
+static bool take_data(void *owner, const uint8_t *bytes, size_t n)
+{
+    attempt *a = owner;
+    wb__buffer_add(&a->fetch->reply, bytes, n);
+    return !wb__buffer_failed(&a->fetch->reply);
+}
+
+static void finished(void *owner)
+{
+    attempt *a = owner;
+    wb__net_lock(a->net);
+    a->is_finished = true;
+    a->net->received += a->fetch->reply.n;
+    wb__net_signal(a->net);
+    wb__net_unlock(a->net);
+}
+
+static wb_status make_fields(attempt *a, wb__context *context)
+{
+    const wb__buffer *own = &a->fetch->fields;
+    const wb__settings *settings = &a->net->settings;
+    a->fields = (wb__buffer){.allocator = &a->net->allocator, .ceiling = 2 * FIELDS_MAX};
+    if (wb__trust_token(settings, &a->fetch->url)) {
+        wb__buffer_text(&a->fields, "Authorization: Bearer ");
+        wb__buffer_text(&a->fields, settings->token);
+        wb__buffer_add(&a->fields, "", 1);
+    }
+    wb__buffer_add(&a->fields, own->bytes, own->n);
+    wb__buffer_add(&a->fields, "", 1);
+    return wb__buffer_failed(&a->fields) || wb__buffer_failed(own) ? wb__fail_memory(context)
+                                                                   : WB_OK;
+}
+
+/* Sends the request once and waits for its end. */
+static wb_status try_once(attempt *a, wb__context *context)
+{
+    wb__fetch *fetch = a->fetch;
+    wb_status status = make_fields(a, context);
+    fetch->reply.n = 0;
+    fetch->reply.too_large = false;
+    a->is_finished = false;
+    a->exchange = (wb__exchange){.method = fetch->method,
+                                 .url = fetch->url.text,
+                                 .fields = (const char *)a->fields.bytes,
+                                 .body = fetch->body,
+                                 .body_bytes = fetch->body_bytes,
+                                 .provide = fetch->provide == NULL ? NULL : provide,
+                                 .bulk = fetch->bulk,
+                                 .stall_seconds = fetch->stall_seconds,
+                                 .owner = a,
+                                 .data = take_data,
+                                 .finished = finished};
+    if (status == WB_OK)
+        status = wb__net_start(a->net, context, &a->exchange);
+    if (status == WB_OK) {
+        wb__net_lock(a->net);
+        while (!a->is_finished)
+            wb__net_wait(a->net);
+        wb__net_unlock(a->net);
+        wb__response_free(&fetch->response);
+        fetch->response = a->exchange.response;
+    }
+    wb__buffer_free(&a->fields);
+    return status;
+}
+
+/* ---- decisions ---- */
+
+static bool is_redirect(unsigned status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static wb_status follow(wb__fetch *fetch, wb_net *net, wb__context *context, unsigned *redirects)
+{
+    wb__url target;
+    const char *location = wb__response_get(&fetch->response, WB__FIELD_LOCATION);
+    if (++*redirects > WB__REDIRECTS_MAX)
+        return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REDIRECT, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_NET_REDIRECTS, WB__REDIRECTS_MAX);
+    const char *fault = wb__trust_redirect(&net->settings, &fetch->url, location,
+                                           (net->options.flags & WB_NET_PLAIN_HTTP) != 0, &target);
+    if (fault == NULL) {
+        wb__url_free(&fetch->url);
+        fetch->url = target;
+        return WB_OK;
+    }
+    wb__url_free(&target);
+    return fault == wb__url_memory
+               ? wb__fail_memory(context)
+               : wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REDIRECT, WB_NO_OFFSET, WB__STR(""),
+                          WB__MSG_NET_REDIRECT, fault);
+}
+
+/* Waits before another attempt. Returns false if there shall be none. */
+static bool wait_again(const attempt *a, unsigned *failures)
+{
+    wb_net *net = a->net;
+    wb__fetch *fetch = a->fetch;
+    uint64_t asked = wb__response_wait(&fetch->response, (int64_t)time(NULL));
+    wb__net_lock(net);
+    unsigned limit = wb__retry_limit(net->options.retries, a->exchange.outcome, net->received);
+    bool again = ++*failures <= limit && (fetch->provide == NULL || fetch->rewind != NULL);
+    uint64_t wait = again ? wb__retry_wait_ms(*failures, asked, wb__net_random(net)) : UINT64_MAX;
+    uint64_t until = wait == UINT64_MAX ? 0 : wb__net_now_ms() + wait;
+    while (wb__net_now_ms() < until)
+        wb__net_wait_until(net, until);
+    wb__net_unlock(net);
+    return wait != UINT64_MAX && (fetch->rewind == NULL || fetch->rewind(fetch->owner));
+}
+
+/* Returns true if the reply is final. */
+static bool is_final(const attempt *a)
+{
+    return a->exchange.outcome == WB__OUTCOME_COMPLETE &&
+           !wb__status_passes(a->fetch->response.status);
+}
+
+static wb_status check_reply(const attempt *a, wb__context *context)
+{
+    const wb__buffer *reply = &a->fetch->reply;
+    const char *encoding = wb__response_get(&a->fetch->response, WB__FIELD_CONTENT_ENCODING);
+    if (reply->too_large)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_NET_REPLY_LIMIT, reply->ceiling);
+    if (reply->out_of_memory)
+        return wb__fail_memory(context);
+    if (encoding != NULL && strcmp(encoding, "identity") != 0)
+        return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_NET_ENCODING);
+    return a->exchange.outcome == WB__OUTCOME_COMPLETE
+               ? WB_OK
+               : wb__fail_exchange(context, &a->fetch->url, &a->exchange);
+}
+
+wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
+{
+    attempt a = {.net = net, .fetch = fetch};
+    unsigned redirects = 0, failures = 0;
+    for (;;) {
+        wb_status status = try_once(&a, context);
+        if (status != WB_OK)
+            return status;
+        bool moved = is_final(&a) && is_redirect(fetch->response.status) &&
+                     wb__response_get(&fetch->response, WB__FIELD_LOCATION) != NULL;
+        if (moved && strcmp(fetch->method, "GET") == 0) {
+            status = follow(fetch, net, context, &redirects);
+            if (status != WB_OK)
+                return status;
+            continue;
+        }
+        bool passes = a.exchange.outcome == WB__OUTCOME_COMPLETE
+                          ? wb__status_passes(fetch->response.status)
+                          : wb__outcome_passes(a.exchange.outcome);
+        if (!passes || !wait_again(&a, &failures))
+            return check_reply(&a, context);
+    }
+}
+
+/* A proxy or a network's login page may answer in place of the server. */
+static wb_status check_type(const wb__fetch *fetch, wb__context *context)
+{
+    char host[128];
+    const char *type = wb__response_get(&fetch->response, WB__FIELD_CONTENT_TYPE);
+    if (type == NULL || !wb__str_starts_with(wb__str_from(type, SIZE_MAX), WB__STR("text/html")))
+        return WB_OK;
+    wb__printable(host, sizeof host, wb__url_origin(&fetch->url));
+    return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
+                    WB__MSG_NET_RESPONSE, host, WB__MSG_NET_WEB_PAGE);
+}
+
+wb_status wb__fetch_run_ok(wb__fetch *fetch, wb_net *net, wb__context *context)
+{
+    wb_status status = wb__fetch_run(fetch, net, context);
+    if (status == WB_OK && fetch->response.status / 100 != 2)
+        status = wb__fail_reply(net, context, &fetch->url, &fetch->response,
+                                (wb__str){(const char *)fetch->reply.bytes, fetch->reply.n});
+    return status == WB_OK ? check_type(fetch, context) : status;
+}

@@ -1,0 +1,51 @@
+/*
+ * net/names.h: names that come from a server or a user and become parts of paths or URLs.
+ *
+ * Nothing that a server sends is used in a path before it passed one of these checks. The rules of
+ * paths are those of huggingface_hub, and stricter: no byte that a terminal or another system
+ * would interpret.
+ */
+#ifndef WB_NET_NAMES_H
+#define WB_NET_NAMES_H
+
+#include "core/core.h"
+
+/* Return NULL, or the reason why the text is refused (a static string). */
+
+/*
+ * The path of a file in a repository: relative, segments separated by '/', each of 1 to 255 bytes,
+ * none of them "." or ".." or ".git", no backslash, no control characters, valid UTF-8, no drive
+ * letter ("C:").
+ */
+const char *wb__path_fault(wb__str path);
+
+/* owner/name of a repository: letters, digits, '-', '_' and '.', not "--" or "..", at most 96 bytes
+ * each. */
+const char *wb__repo_fault(wb__str repo);
+
+/* A branch, a tag, a reference or a commit: no "..", no empty segment, no control character. */
+const char *wb__revision_fault(const char *revision);
+
+/* Returns true if the text consists of lower-case hexadecimal digits. */
+bool wb__is_hex(wb__str text);
+
+/*
+ * The name of a blob: takes weak prefix and quotes off an ETag. Returns the 40 or 64 hexadecimal
+ * digits inside, or an empty string if the ETag is anything else.
+ */
+wb__str wb__blob_name(wb__str etag);
+
+/* Converts 2 * n hexadecimal digits to n bytes, and back (without NUL). */
+void wb__hex_decode(const char *digits, uint8_t *bytes, size_t n);
+void wb__hex_encode(const uint8_t *bytes, size_t n, char *digits);
+
+/*
+ * Paths that can be files of the same directory tree on every file system. `paths` are in byte
+ * order. Returns the first path that is equal to another one if the case of letters is ignored, or
+ * that is a directory of another one; NULL if there is none. `allocator` holds the folded copies;
+ * *out_of_memory is set if it fails.
+ */
+const char *wb__paths_conflict(const wb_allocator *allocator, const char *const *paths, size_t n,
+                               bool *out_of_memory);
+
+#endif

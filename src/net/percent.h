@@ -1,0 +1,29 @@
+/*
+ * net/percent.h: percent-encoding of URLs (RFC 3986, 2.1), and the characters that it needs.
+ */
+#ifndef WB_NET_PERCENT_H
+#define WB_NET_PERCENT_H
+
+#include "core/buffer.h"
+#include "core/core.h"
+
+/* Appends `text` with percent-encoding: all bytes except letters, digits and "-._~", and '/' if
+ * `slash` is true. */
+void wb__percent_add(wb__buffer *out, wb__str text, bool slash);
+
+/* Appends a byte as '%' and two digits. */
+void wb__percent_byte(wb__buffer *out, char c);
+
+/* Appends `text` with its percent-encoded bytes decoded. Returns false if a '%' is not followed by
+ * two hexadecimal digits, or the result has a NUL. */
+bool wb__percent_decode(wb__buffer *out, wb__str text);
+
+/* Return the value of a hexadecimal digit, or -1, and the digit of a value below 16. */
+int wb__hex_value(char c);
+char wb__hex_digit(unsigned value);
+
+/* ASCII letters only, whatever the locale. */
+bool wb__is_letter_or_digit(char c);
+char wb__lower(char c);
+
+#endif

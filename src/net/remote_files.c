@@ -1,0 +1,121 @@
+#include "net/remote_files.h"
+
+#include <errno.h>
+
+#include "io/io.h"
+#include "net/file_table.h"
+#include "net/remote_address.h"
+#include "net/remote_list.h"
+
+static int owns(void *ctx, const char *path)
+{
+    (void)ctx;
+    return wb__address_kind_of(path) != WB__ADDRESS_NONE;
+}
+
+/* A blob in the cache of the hub, opened in place of the file on the hub. */
+static wb_status read_local(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
+{
+    wb__source *source = ctx;
+    wb_error error;
+    wb__context context = {.allocator = wb__default_allocator, .file = ""};
+    uint64_t bytes = wb__source_bytes(source);
+    context.error = wb__error_reset(NULL, &error);
+    *got = offset >= bytes ? 0 : bytes - offset < n ? (size_t)(bytes - offset) : n;
+    return *got == 0 ? WB_OK : wb__source_read(source, &context, offset, dst, *got);
+}
+
+static void close_local(void *ctx)
+{
+    wb__source_close(ctx);
+}
+
+static wb_status open_local(wb__context *context, const wb__file_entry *entry, wb_source *out)
+{
+    wb__source *source;
+    bool is_folder;
+    wb_status status = wb__source_open(context, entry->local, WB_ACCESS_READ, &source, &is_folder);
+    if (status == WB_OK && is_folder)
+        return wb__fail_os(context, EISDIR, WB__MSG_NET_CACHE_FILE);
+    if (status == WB_OK)
+        *out = (wb_source){.size = sizeof *out,
+                           .ctx = source,
+                           .bytes = wb__source_bytes(source),
+                           .read = read_local,
+                           .close = close_local,
+                           .version = strrchr(entry->local, '/') + 1,
+                           .digest = strrchr(entry->local, '/') + 1};
+    return status;
+}
+
+static wb_status open_path(void *ctx, const char *path, wb_source *source, int *is_folder,
+                           wb_error *error)
+{
+    wb_net *net = ctx;
+    wb_error spare;
+    wb__context context = wb__net_context(net, wb__error_reset(error, &spare));
+    wb__file_entry *entry;
+    wb_status status = wb__file_entry_get(net, &context, path, true, &entry);
+    if (status != WB_OK)
+        return status;
+    *is_folder = entry->is_folder;
+    if (entry->is_folder)
+        return WB_OK;
+    if (entry->local != NULL)
+        return open_local(&context, entry, source);
+    wb__cached_file_source(entry->file, source);
+    return WB_OK;
+}
+
+static wb_status list_path(void *ctx, const char *path,
+                           wb_status (*each)(void *each_ctx, const char *name), void *each_ctx,
+                           wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__net_context(ctx, wb__error_reset(error, &spare));
+    return wb__remote_list(ctx, &context, path, each, each_ctx);
+}
+
+#define HEADS 64 /* files whose heads are fetched together */
+
+/* Fetches the first bytes of files in parallel. A failure shows when the file is opened. */
+static void fetch_heads(wb_net *net, wb__context *context, const char *const *paths, size_t count)
+{
+    wb__transfer *heads[HEADS];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        wb__file_entry *entry;
+        if (wb__file_entry_get(net, context, paths[i], false, &entry) != WB_OK ||
+            entry->file == NULL)
+            continue;
+        heads[n] = wb__cached_file_head(entry->file);
+        n += heads[n] != NULL;
+    }
+    if (n > 0)
+        (void)wb__transfers_run(net, context, heads, n, net->options.connections);
+    for (size_t i = 0; i < n; i++)
+        wb__cached_file_release(heads[i]);
+}
+
+/* Heads that would not stay in the cache until their files are opened are not fetched. */
+static void expect_paths(void *ctx, const char *const *paths, size_t count)
+{
+    wb_net *net = ctx;
+    wb_error error;
+    wb__context context = wb__net_context(net, wb__error_reset(&error, &error));
+    uint64_t fits = net->options.cache_bytes / 2 / WB__HEAD_FETCHED;
+    if (count > fits)
+        count = (size_t)fits;
+    for (size_t i = 0; i < count; i += HEADS)
+        fetch_heads(net, &context, paths + i, count - i < HEADS ? count - i : HEADS);
+}
+
+void wb__remote_files(wb_net *net, wb_files *files)
+{
+    *files = (wb_files){.size = sizeof *files,
+                        .ctx = net,
+                        .owns = owns,
+                        .open = open_path,
+                        .list = list_path,
+                        .expect = expect_paths};
+}

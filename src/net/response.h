@@ -1,0 +1,66 @@
+/*
+ * net/response.h: the header of an HTTP response.
+ *
+ * wb__response_line takes the header line by line, as libcurl delivers it, and keeps the fields of
+ * net/response.def. Of a field that is repeated, the first value counts, except that Link values are
+ * joined. The other functions parse single fields. None of them trusts its input.
+ */
+#ifndef WB_NET_RESPONSE_H
+#define WB_NET_RESPONSE_H
+
+#include "core/core.h"
+
+#define WB__FIELD(id, name) WB__FIELD_##id,
+typedef enum wb__field {
+#include "net/response.def"
+    WB__FIELD_COUNT
+} wb__field;
+#undef WB__FIELD
+
+#define WB__RESPONSE_MAX ((size_t)64 << 10) /* bytes of all kept values */
+
+typedef struct wb__response {
+    wb_allocator allocator;
+    unsigned status;            /* 0: no status line yet */
+    char *text;                 /* the kept values, each followed by NUL */
+    size_t bytes, capacity;     /* in use, and allocated */
+    size_t at[WB__FIELD_COUNT]; /* offset of a value in `text`, plus 1; 0: no such field */
+    bool too_large, out_of_memory;
+} wb__response;
+
+void wb__response_init(wb__response *response, const wb_allocator *allocator);
+void wb__response_free(wb__response *response);
+
+/* Takes one line of a header, with or without its line break. A status line begins a new header. */
+void wb__response_line(wb__response *response, const char *line, size_t n);
+
+/* Returns the value of a field without spaces around it, or NULL. Borrowed until the next line. */
+const char *wb__response_get(const wb__response *response, wb__field field);
+
+/* Parses a decimal number of at most 19 digits, the complete text. */
+bool wb__parse_decimal(wb__str text, uint64_t *number);
+
+/* "bytes first-last/total": sets *end to last + 1. *total is UINT64_MAX for '*'. Returns false unless
+ * first <= last < total. */
+bool wb__parse_content_range(const char *value, uint64_t *first, uint64_t *end, uint64_t *total);
+
+/* "bytes * /total" (without the space), as in a response with status 416. */
+bool wb__parse_unsatisfied_range(const char *value, uint64_t *total);
+
+/* Finds the target of the link with rel="REL" in a Link field; an empty string if there is none. */
+wb__str wb__parse_link(const char *value, const char *rel);
+
+/*
+ * Returns the number of seconds to wait that the response asks for, or UINT64_MAX if it asks for
+ * none: from RateLimit (r=0;t=SECONDS), else from Retry-After, in seconds or as an HTTP date
+ * relative to `now` in seconds since 1970.
+ */
+uint64_t wb__response_wait(const wb__response *response, int64_t now);
+
+/* Parses a date such as "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7). */
+bool wb__parse_http_date(const char *value, int64_t *seconds);
+
+/* Returns true if the ETag is strong, so that it may be used in If-Range. */
+bool wb__is_strong_etag(const char *value);
+
+#endif

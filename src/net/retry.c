@@ -1,0 +1,36 @@
+#include "net/retry.h"
+
+bool wb__outcome_passes(wb__outcome outcome)
+{
+    switch (outcome) {
+    case WB__OUTCOME_RESOLVE:
+    case WB__OUTCOME_CONNECT:
+    case WB__OUTCOME_TLS:
+    case WB__OUTCOME_TIMEOUT:
+    case WB__OUTCOME_CUT: return true;
+    default: return false;
+    }
+}
+
+bool wb__status_passes(unsigned status)
+{
+    return status == 408 || status == 425 || status == 429 ||
+           (status >= 500 && status < 600 && status != 501 && status != 505);
+}
+
+unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t received)
+{
+    bool unreachable = outcome == WB__OUTCOME_RESOLVE || outcome == WB__OUTCOME_CONNECT;
+    return unreachable && received == 0 && retries > 1 ? 1 : retries;
+}
+
+uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random)
+{
+    if (asked != UINT64_MAX)
+        return asked > WB__RETRY_ASKED_MAX_S ? UINT64_MAX : asked * 1000;
+    unsigned doublings = failures == 0 ? 0 : failures - 1;
+    uint64_t wait = doublings >= 6 ? WB__RETRY_LAST_MS : (uint64_t)WB__RETRY_FIRST_MS << doublings;
+    if (wait > WB__RETRY_LAST_MS)
+        wait = WB__RETRY_LAST_MS;
+    return wait - random % (wait / 2);
+}

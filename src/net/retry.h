@@ -1,0 +1,33 @@
+/*
+ * net/retry.h: which failures pass, and how long to wait before the next attempt.
+ *
+ * The wait doubles with each failure in a row, from 0.5 s to 30 s, less a random part of up to a
+ * half, so that many clients do not return at the same moment. A wait that the server asks for
+ * counts instead, up to 5 minutes.
+ */
+#ifndef WB_NET_RETRY_H
+#define WB_NET_RETRY_H
+
+#include "core/core.h"
+#include "net/engine.h"
+
+#define WB__RETRY_FIRST_MS 500u
+#define WB__RETRY_LAST_MS 30000u
+#define WB__RETRY_ASKED_MAX_S 300u
+
+/* Return true if a new attempt can succeed. */
+bool wb__outcome_passes(wb__outcome outcome);
+bool wb__status_passes(unsigned status);
+
+/* Returns the number of attempts after a failure: at most `retries`, and at most one if the host cannot
+ * be reached and has sent nothing so far, because its name or port is then probably wrong. */
+unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t received);
+
+/*
+ * Returns the number of milliseconds to wait after `failures` failures in a row (at least 1), or
+ * UINT64_MAX if the server asks for more than 5 minutes. `asked` is the number of seconds that the
+ * server asks for, or UINT64_MAX; `random` any random number.
+ */
+uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random);
+
+#endif

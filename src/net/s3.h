@@ -1,0 +1,31 @@
+/*
+ * net/s3.h: addresses of objects in S3 and compatible stores, signed by us.
+ *
+ * A presigned URL (AWS Signature Version 4, query form) carries the signature in its query, so that
+ * ranges and retries need no signature of their own, and no header field carries a secret.
+ */
+#ifndef WB_NET_S3_H
+#define WB_NET_S3_H
+
+#include "core/core.h"
+#include "net/url.h"
+
+/* Credentials and the place of a bucket. Strings are borrowed; key is NULL for public objects. */
+typedef struct wb__s3 {
+    const char *key, *secret, *token;
+    const char *region;
+    unsigned seconds;     /* validity of an address; 0: an hour */
+    int64_t (*now)(void); /* seconds since 1970; NULL: the clock */
+} wb__s3;
+
+/*
+ * Makes the URL of an object, or of the bucket if the key is empty: with the bucket in the path for
+ * an endpoint of the user, else in the name of the host. Returns NULL or the reason for a failure.
+ */
+const char *wb__s3_url(wb__url *url, const wb_allocator *allocator, const char *endpoint,
+                       const char *region, const char *bucket, const char *key, const char *query);
+
+/* Makes the signed form of a URL for GET. Without a key, a copy. Returns false if memory runs out. */
+bool wb__s3_presign(const wb__s3 *s3, const wb__url *url, wb__url *out);
+
+#endif

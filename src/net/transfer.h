@@ -1,0 +1,97 @@
+/*
+ * net/transfer.h: a range of the bytes of a remote file, fetched with redirects, renewed addresses
+ * and retries. Bytes that arrived are never asked for again.
+ *
+ *     IDLE --start--> RUNNING --exchange ends--> ENDED --judge--> DONE | FAILED | IDLE (again)
+ *
+ * The engine's thread moves the bytes and ends the exchange. The owner of the transfer, or whoever
+ * waits for it, calls wb__transfer_judge, which decides how to go on; `not_before` then says when to
+ * start again.
+ */
+#ifndef WB_NET_TRANSFER_H
+#define WB_NET_TRANSFER_H
+
+#include "net/fetch.h"
+#include "net/remote.h"
+
+typedef enum wb__transfer_state {
+    WB__TRANSFER_IDLE,
+    WB__TRANSFER_RUNNING,
+    WB__TRANSFER_ENDED,
+    WB__TRANSFER_JUDGING, /* a thread is in wb__transfer_judge */
+    WB__TRANSFER_DONE,
+    WB__TRANSFER_FAILED
+} wb__transfer_state;
+
+/* What a response contradicts. */
+typedef enum wb__transfer_fault {
+    WB__FAULT_REPLY,   /* HTTP, or the request */
+    WB__FAULT_SIZE,    /* the known size of the file */
+    WB__FAULT_CHANGED, /* the version of the file that earlier bytes belong to */
+    WB__FAULT_NO_RANGES
+} wb__transfer_fault;
+
+typedef struct wb__transfer {
+    wb__remote *remote;
+    uint64_t begin, end; /* the range; `end` may be lowered under the lock */
+    uint64_t received;   /* bytes from `begin` on; under the lock */
+    /* Takes bytes on the engine's thread, without the lock. Returns false if it cannot. */
+    bool (*put)(void *owner, uint64_t offset, const uint8_t *bytes, size_t n);
+    void *owner;
+
+    /* Nobody waits for the transfer: it does not ask for the content address. */
+    bool background;
+
+    wb__transfer_state state; /* under the lock */
+    uint64_t not_before;      /* time of the next start: wb__net_now_ms */
+    uint64_t started;         /* time of the last start */
+    wb_error error;           /* if FAILED */
+
+    /* ---- internal ---- */
+    wb__exchange exchange;
+    wb__url url;
+    wb__buffer fields;
+    bool is_content, is_resolver;
+    bool accepted;      /* the response has the bytes of the range */
+    bool refused_bytes; /* `put` returned false */
+    const char *fault;  /* what is wrong with the response; static */
+    wb__transfer_fault fault_kind;
+    uint64_t stated_end; /* the response has bytes up to this offset; UINT64_MAX: not stated */
+    uint64_t received_before;
+    unsigned generation, failures, redirects, renewals;
+    uint64_t ignored; /* bytes of a body that is not the range */
+} wb__transfer;
+
+/* Initializes a transfer of the bytes from `begin` to `end`. Release with wb__transfer_free. */
+void wb__transfer_init(wb__transfer *transfer, wb__remote *remote, uint64_t begin, uint64_t end);
+
+/* Frees the transfer, which must not be RUNNING. */
+void wb__transfer_free(wb__transfer *transfer);
+
+/*
+ * Starts an IDLE transfer. It stays IDLE if another transfer is asking for the content address: start
+ * again after a change. On failure the state is FAILED. The lock must not be held.
+ */
+void wb__transfer_start(wb__transfer *transfer);
+
+/* Decides how an ENDED transfer goes on. The lock must not be held. */
+void wb__transfer_judge(wb__transfer *transfer);
+
+/* Judges the transfer if it is ENDED, and starts it if it is IDLE and its time has come. Returns the
+ * state; if that is IDLE, sets *wake to the time of the next start, UINT64_MAX after a change. */
+wb__transfer_state wb__transfer_advance(wb__transfer *transfer, uint64_t *wake);
+
+/* Ends a RUNNING transfer and waits for it; the bytes that arrived stay. */
+void wb__transfer_stop(wb__transfer *transfer);
+
+/*
+ * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED, whose error is
+ * copied to the context. All are stopped then.
+ */
+wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,
+                            size_t n, size_t parallel);
+
+/* Reports the failure of a FAILED transfer. */
+wb_status wb__transfer_fail(const wb__transfer *transfer, wb__context *context);
+
+#endif

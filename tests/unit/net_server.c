@@ -1,0 +1,454 @@
+/*
+ * Tests files on web servers that break rules or fail: wrong ranges, changed files, short bodies,
+ * redirects, servers without ranges. A model on such a server opens with the right bytes, or with the
+ * right error; the token goes to nobody but its endpoint, and memory stays bounded.
+ */
+#include "web_server.h"
+
+#include "weighbridge/net.h"
+
+#define TENSOR 150000 /* bytes: the second tensor is not in the first request */
+
+static unsigned char *model_bytes;
+static size_t model_size;
+static unsigned other_port; /* of a second server, for redirects */
+
+/* ---- an allocator for several threads ---- */
+
+static counter counts;
+static pthread_mutex_t counts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *locked_alloc(void *ctx, size_t bytes)
+{
+    pthread_mutex_lock(&counts_lock);
+    void *memory = counter_alloc(ctx, bytes);
+    pthread_mutex_unlock(&counts_lock);
+    return memory;
+}
+
+static void locked_free(void *ctx, void *memory, size_t bytes)
+{
+    pthread_mutex_lock(&counts_lock);
+    counter_free(ctx, memory, bytes);
+    pthread_mutex_unlock(&counts_lock);
+}
+
+static const wb_allocator locked = {&counts, locked_alloc, locked_free};
+
+/* ---- answers ---- */
+
+#define ETAG "\"one\""
+
+static void send_range(const web_request *r, uint64_t end)
+{
+    web_send(r->fd, r->file + r->first, (size_t)(end - r->first));
+}
+
+static void honest(const web_request *r)
+{
+    web_partial(r, ETAG, r->first, r->end, r->size, r->end - r->first);
+    send_range(r, r->end);
+}
+
+static void no_ranges(const web_request *r)
+{
+    char *lines = text_of("Content-Length: %zu\r\n", r->size);
+    web_header(r->fd, "200 OK", lines);
+    web_send(r->fd, r->file, r->size);
+    free(lines);
+}
+
+/* The last byte of each range is missing, and the header says so. */
+static void short_ranges(const web_request *r)
+{
+    uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
+    web_partial(r, ETAG, r->first, end, r->size, end - r->first);
+    send_range(r, end);
+}
+
+static void cut(const web_request *r)
+{
+    uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
+    web_partial(r, ETAG, r->first, r->end, r->size, r->end - r->first);
+    send_range(r, end);
+}
+
+static void always_empty(const web_request *r)
+{
+    web_partial(r, ETAG, r->first, r->end, r->size, r->end - r->first);
+}
+
+/* More bytes than the header of the response says. */
+static void too_long(const web_request *r)
+{
+    uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
+    web_partial(r, ETAG, r->first, end, r->size, end - r->first + 5000);
+    send_range(r, end);
+    char junk[5000];
+    memset(junk, 0x55, sizeof junk);
+    web_send(r->fd, junk, sizeof junk);
+}
+
+static void shifted(const web_request *r)
+{
+    uint64_t first = r->first + (r->number > 0);
+    web_partial(r, ETAG, first, r->end, r->size, r->end - first);
+    send_range(r, r->end);
+}
+
+static void beyond(const web_request *r)
+{
+    web_partial(r, ETAG, r->first, r->size, r->size, r->size - r->first);
+    send_range(r, r->size);
+}
+
+static void no_content_range(const web_request *r)
+{
+    web_header(r->fd, "206 Partial Content", "Content-Length: 10\r\n");
+    send_range(r, r->first + 10);
+}
+
+static void other_size(const web_request *r)
+{
+    web_partial(r, ETAG, r->first, r->end, r->size + r->number, r->end - r->first);
+    send_range(r, r->end);
+}
+
+static void other_etag(const web_request *r)
+{
+    web_partial(r, r->number == 0 ? ETAG : "\"two\"", r->first, r->end, r->size, r->end - r->first);
+    send_range(r, r->end);
+}
+
+/* The file was replaced, and the server answers If-Range with the whole new file. */
+static void replaced(const web_request *r)
+{
+    if (r->number == 0)
+        honest(r);
+    else if (strstr(r->text, "If-Range: " ETAG) != NULL)
+        no_ranges(r);
+    else
+        web_header(r->fd, "500 Internal Server Error", "");
+}
+
+static void gzip(const web_request *r)
+{
+    char *lines =
+        text_of("Content-Encoding: gzip\r\nContent-Range: bytes %" PRIu64 "-%" PRIu64 "/%zu\r\n",
+                r->first, r->end - 1, r->size);
+    web_header(r->fd, "206 Partial Content", lines);
+    send_range(r, r->end);
+    free(lines);
+}
+
+static void unsatisfied(const web_request *r)
+{
+    web_header(r->fd, "416 Range Not Satisfiable",
+               "Content-Range: bytes */5\r\nContent-Length: 0\r\n");
+}
+
+static void missing(const web_request *r)
+{
+    web_header(r->fd, "404 Not Found", "Content-Length: 0\r\n");
+}
+
+static void busy(const web_request *r)
+{
+    if (r->number % 2 == 0)
+        web_header(r->fd, "503 Service Unavailable", "Retry-After: 0\r\nContent-Length: 0\r\n");
+    else
+        honest(r);
+}
+
+static void page(const web_request *r)
+{
+    static const char html[] = "<!DOCTYPE html><html><title>Sign in</title></html>";
+    web_header(r->fd, "200 OK", "Content-Type: text/html\r\nContent-Length: 50\r\n");
+    web_send(r->fd, html, 50);
+}
+
+static void not_http(const web_request *r)
+{
+    web_send(r->fd, "SSH-2.0-OpenSSH_9.2\r\n", 21);
+}
+
+static void endless_header(const web_request *r)
+{
+    char line[1024];
+    memset(line, 'x', sizeof line);
+    memcpy(line, "ETag: ", 6);
+    memcpy(line + sizeof line - 2, "\r\n", 2);
+    web_send(r->fd, "HTTP/1.1 206 Partial Content\r\n", 30);
+    for (int i = 0; i < 10000; i++)
+        web_send(r->fd, line, sizeof line);
+}
+
+/* A header of 90 MB in a file of a terabyte, of which only the first bytes arrive. */
+static void huge(const web_request *r)
+{
+    unsigned char begin[16] = {0};
+    put_length(begin, 90000000);
+    memcpy(begin + 8, "{\"a\":{\"d", 8);
+    web_partial(r, ETAG, r->first, r->first + 102400, UINT64_C(1) << 40, 102400);
+    web_send(r->fd, begin, r->first == 0 ? 16 : 0);
+}
+
+static void loop(const web_request *r)
+{
+    web_header(r->fd, "302 Found", "Location: /moved\r\nContent-Length: 0\r\n");
+}
+
+static void to_file(const web_request *r)
+{
+    web_header(r->fd, "302 Found", "Location: file:///etc/passwd\r\nContent-Length: 0\r\n");
+}
+
+static void to_http(const web_request *r)
+{
+    web_header(r->fd, "302 Found", "Location: http://example.org/x\r\nContent-Length: 0\r\n");
+}
+
+static void to_other(const web_request *r)
+{
+    char *lines =
+        text_of("Location: http://127.0.0.1:%u/moved?x=1\r\nContent-Length: 0\r\n", other_port);
+    web_header(r->fd, "302 Found", lines);
+    free(lines);
+}
+
+/* The address of the content expires after two requests. */
+static void expiring(const web_request *r)
+{
+    if (r->number % 3 == 2)
+        web_header(r->fd, "403 Forbidden", "Content-Length: 0\r\n");
+    else
+        honest(r);
+}
+
+/* ---- one model ---- */
+
+typedef struct result {
+    wb_status status;
+    wb_error error;
+    uint64_t received;
+} result;
+
+/* Reads the tensor that is not in the first request, and compares its bytes. */
+static wb_status read_last(const wb_model *model, wb_error *error)
+{
+    uint64_t index;
+    unsigned char *bytes = malloc(TENSOR);
+    wb_status status = WB_ERROR_NOT_FOUND;
+    assert_non_null(bytes);
+    if (wb_tensor_find(model, "last", SIZE_MAX, &index) == WB_OK)
+        status = wb_tensor_read(model, index, NULL, WB_DTYPE_U8, bytes, TENSOR, error);
+    if (status == WB_OK)
+        assert_memory_equal(bytes, model_bytes + model_size - TENSOR, TENSOR);
+    free(bytes);
+    return status;
+}
+
+static result read_model(unsigned port, const char *endpoint)
+{
+    result r = {.status = WB_OK};
+    wb_net *net = NULL;
+    wb_model *model = NULL;
+    wb_files files = WB_FILES_INIT;
+    wb_net_stats stats = WB_NET_STATS_INIT;
+    wb_open_options options = WB_OPEN_OPTIONS_INIT;
+    const wb_net_options net_options = {.size = sizeof net_options,
+                                        .retries = 1,
+                                        .endpoint = endpoint,
+                                        .token = "secret",
+                                        .allocator = &locked};
+    char *address = text_of("http://127.0.0.1:%u/m.safetensors", port);
+    options.access = WB_ACCESS_READ;
+    options.files = &files;
+    options.allocator = &locked;
+    r.status = wb_net_open(&net_options, &net, &r.error);
+    if (r.status == WB_OK)
+        r.status = wb_net_files(net, &files, &r.error);
+    if (r.status == WB_OK)
+        r.status = wb_open(address, &options, &model, &r.error);
+    if (r.status == WB_OK)
+        r.status = read_last(model, &r.error);
+    if (net != NULL && wb_net_statistics(net, &stats, NULL) == WB_OK)
+        r.received = stats.received;
+    wb_close(model);
+    wb_net_close(net);
+    free(address);
+    return r;
+}
+
+typedef struct scenario {
+    const char *name;
+    void (*answer)(const web_request *request);
+    wb_status status;
+    const char *code;  /* of the error */
+    unsigned requests; /* maximum */
+} scenario;
+
+static const scenario scenarios[] = {
+    {"honest", honest, WB_OK, NULL, 8},
+    {"short ranges", short_ranges, WB_OK, NULL, 24},
+    {"cut", cut, WB_OK, NULL, 24},
+    {"too long", too_long, WB_OK, NULL, 24},
+    {"busy", busy, WB_OK, NULL, 24},
+    {"expiring", expiring, WB_OK, NULL, 24},
+    {"no ranges", no_ranges, WB_ERROR_IO, "net-reply", 8},
+    {"always empty", always_empty, WB_ERROR_IO, "net-connection", 8},
+    {"shifted", shifted, WB_ERROR_IO, "net-reply", 8},
+    {"beyond", beyond, WB_ERROR_IO, "net-reply", 8},
+    {"no Content-Range", no_content_range, WB_ERROR_IO, "net-reply", 8},
+    {"other size", other_size, WB_ERROR_FORMAT, "net-changed", 8},
+    {"other ETag", other_etag, WB_ERROR_CHANGED, "net-changed", 8},
+    {"replaced", replaced, WB_ERROR_CHANGED, "net-changed", 8},
+    {"gzip", gzip, WB_ERROR_IO, "net-reply", 8},
+    {"416", unsatisfied, WB_ERROR_IO, "net-reply", 8},
+    {"404", missing, WB_ERROR_NOT_FOUND, "net-not-found", 8},
+    {"not HTTP", not_http, WB_ERROR_IO, "net-reply", 8},
+    {"endless header", endless_header, WB_ERROR_IO, NULL, 8},
+    {"huge", huge, WB_ERROR_IO, "net-connection", 8},
+    {"page", page, WB_ERROR_FORMAT, NULL, 8},
+    {"loop", loop, WB_ERROR_IO, "net-redirect", 30},
+    {"to a file", to_file, WB_ERROR_IO, "net-redirect", 8},
+    {"to http", to_http, WB_ERROR_IO, "net-redirect", 8},
+};
+
+/* Returns false if this build or machine has no libcurl. */
+static bool has_network(void)
+{
+    web_server server;
+    web_start(&server, honest, model_bytes, model_size);
+    result r = read_model(server.port, NULL);
+    web_stop(&server);
+    return r.status != WB_ERROR_UNSUPPORTED;
+}
+
+static void hostile_servers(void **state)
+{
+    (void)state;
+    if (!has_network())
+        skip();
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        const scenario *s = &scenarios[i];
+        web_server server;
+        counts = (counter){0};
+        web_start(&server, s->answer, model_bytes, model_size);
+        result r = read_model(server.port, NULL);
+        web_stop(&server);
+        if (r.status != s->status || (s->code != NULL && strcmp(r.error.code, s->code) != 0))
+            fail_msg("%s: status %d, %s: %s\n", s->name, (int)r.status, r.error.code,
+                     r.error.message);
+        if (server.requests > s->requests)
+            fail_msg("%s: %u requests\n", s->name, server.requests);
+        if (counts.peak > ((size_t)20 << 20))
+            fail_msg("%s: %zu bytes of memory\n", s->name, counts.peak);
+        assert_false(server.saw_token);
+        assert_clean(&counts);
+    }
+}
+
+/* The endpoint of the hub gets the token, and the server that it redirects to does not. */
+static void tokens(void **state)
+{
+    web_server first, second;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&second, honest, model_bytes, model_size);
+    other_port = second.port;
+    web_start(&first, to_other, model_bytes, model_size);
+    char *endpoint = text_of("http://127.0.0.1:%u", first.port);
+    result r = read_model(first.port, endpoint);
+    web_stop(&first);
+    web_stop(&second);
+    free(endpoint);
+    if (r.status != WB_OK)
+        fail_msg("%s\n", r.error.message);
+    assert_true(first.saw_token);
+    assert_false(second.saw_token);
+    assert_true(second.requests >= 2);
+}
+
+/* Only the first bytes and the tensor are fetched. */
+static void few_bytes(void **state)
+{
+    web_server server;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, honest, model_bytes, model_size);
+    result r = read_model(server.port, NULL);
+    web_stop(&server);
+    assert_int_equal(r.status, WB_OK);
+    assert_true(r.received <= 102400 + TENSOR);
+}
+
+/* Each allocation fails once. */
+static void faults(void **state)
+{
+    web_server server;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, honest, model_bytes, model_size);
+    bool failed = true;
+    for (size_t i = 1; failed && i < 2000; i += is_slow() ? 7 : 1) {
+        counts = (counter){.fail_at = i};
+        result r = read_model(server.port, NULL);
+        failed = counts.failed;
+        if (r.status != WB_OK && r.status != WB_ERROR_MEMORY)
+            fail_msg("allocation %zu: %s\n", i, r.error.message);
+        assert_true(failed || r.status == WB_OK);
+        assert_clean(&counts);
+    }
+    assert_false(failed);
+    web_stop(&server);
+}
+
+/* The settings of the user must not reach the tests, nor may a proxy see their requests. */
+static void clear_environment(void)
+{
+    static const char *const names[] = {"HF_ENDPOINT",
+                                        "HF_TOKEN",
+                                        "HF_TOKEN_PATH",
+                                        "HUGGING_FACE_HUB_TOKEN",
+                                        "http_proxy",
+                                        "HF_HUB_OFFLINE",
+                                        "all_proxy",
+                                        "TRANSFORMERS_OFFLINE",
+                                        "ALL_PROXY",
+                                        "HF_HUB_DISABLE_IMPLICIT_TOKEN",
+                                        "HF_HUB_DOWNLOAD_TIMEOUT"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unsetenv(names[i]);
+    setenv("no_proxy", "*", 1);
+}
+
+static void make_model(void)
+{
+    char *header = text_of("{\"first\":{\"dtype\":\"U8\",\"shape\":[%d],\"data_offsets\":[0,%d]},"
+                           "\"last\":{\"dtype\":\"U8\",\"shape\":[%d],\"data_offsets\":[%d,%d]}}  ",
+                           TENSOR, TENSOR, TENSOR, TENSOR, 2 * TENSOR);
+    uint64_t seed = 1;
+    model_bytes = st_bytes(header, strlen(header), (size_t)2 * TENSOR, &model_size);
+    for (size_t i = 8 + strlen(header); i < model_size; i++)
+        model_bytes[i] = (unsigned char)next_random(&seed);
+    free(header);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_servers),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(few_bytes),
+        cmocka_unit_test(faults),
+    };
+    clear_environment();
+    make_model();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(model_bytes);
+    return failed;
+}
