@@ -67,7 +67,7 @@ WB_API wb_status wb_quantized_size(int32_t dtype, uint64_t rows, uint64_t column
  *             every row; NULL: none. See wb_dtype_info.importance
  * blocks      wb_quantized_size bytes, little-endian; may be unaligned
  * size        size of `blocks`, in bytes
- * executor    NULL: in the calling thread. The result does not depend on the executor
+ * executor    NULL: all work runs in the calling thread. The result does not depend on the executor
  *
  * ARGUMENT if a row is not a whole number of blocks, if a required importance matrix is missing, or
  * if `size` is too small; UNSUPPORTED if the dtype has no encoder. Thread-safe. Requires the
@@ -135,14 +135,18 @@ typedef enum wb_mlx_global {
 typedef struct wb_mlx_type {
     size_t size; /* sizeof(wb_mlx_type) */
     wb_mlx_mode mode;
-    uint32_t bits;       /* bits of a code; may be 0 except for affine */
-    uint32_t group_size; /* elements in a group; may be 0 except for affine */
+    uint32_t bits;       /* bits of a code; 0: as defined by the mode (not for affine) */
+    uint32_t group_size; /* elements in a group; 0: as defined by the mode (not for affine) */
     wb_mlx_e8m0 e8m0;    /* used by the encoder for mxfp4 and mxfp8 */
     /*
-     * affine: NONE; mxfp4, mxfp8: NONE or LAST; nvfp4: any; the encoder supports only NONE and AMAX
+     * allowed values: NONE for affine; NONE and LAST for mxfp4 and mxfp8; all for nvfp4. The
+     * encoder supports only NONE and AMAX
      */
     wb_mlx_global global;
-    /* the global scale, unless `global` is NONE; for AMAX wb_mlx_amax of the whole tensor */
+    /*
+     * the global scale; ignored if `global` is NONE; for AMAX, the result of wb_mlx_amax for the
+     * whole tensor
+     */
     float global_scale;
     uint32_t flags; /* WB_MLX_* */
 } wb_mlx_type;
@@ -160,9 +164,9 @@ typedef struct wb_mlx_sizes {
 
 /*
  * Computes the sizes of the parts (weight, scales, biases) of a quantized matrix. For affine,
- * scales and biases have the type `dtype` (F32, F16 or BF16); other modes ignore it. For a tensor
- * of more than two dimensions, `rows` is the product of all dimensions but the last. ARGUMENT if
- * the type is invalid or a row is not a whole number of groups.
+ * scales and biases have the type `dtype` (F32, F16 or BF16); other modes ignore `dtype`. For a
+ * tensor of more than two dimensions, `rows` is the product of all dimensions but the last.
+ * ARGUMENT if the type is invalid or a row is not a whole number of groups.
  */
 WB_API wb_status wb_mlx_measure(const wb_mlx_type *type, int32_t dtype, uint64_t rows,
                                 uint64_t columns, wb_mlx_sizes *sizes,
@@ -188,7 +192,7 @@ typedef struct wb_mlx_buffers {
  *
  * values    rows * columns values, row after row; may be unaligned
  * parts     may be unaligned
- * executor  NULL: in the calling thread. The result does not depend on the executor
+ * executor  NULL: all work runs in the calling thread. The result does not depend on the executor
  *
  * Thread-safe. Requires the default rounding mode.
  */
@@ -244,7 +248,7 @@ typedef struct wb_fp8_block {
     size_t size; /* sizeof(wb_fp8_block) */
     const void *weight;
     /*
-     * one factor for each block, in row-major order of the blocks; blocks at the right and lower
+     * one scale for each block, in row-major order of the blocks; blocks at the right and lower
      * edge may be smaller
      */
     const void *scales;
@@ -299,9 +303,9 @@ typedef struct wb_int4_tensor {
 #define WB_INT4_TENSOR_INIT WB_INIT(wb_int4_tensor)
 
 /*
- * Decodes `tensor` to out * in binary32 values (code - zero-point) * scale, which are exact if the
- * scales are F16 or BF16. `size` is the size of `values`, in bytes. FORMAT if g_idx contains a
- * group that does not exist. Thread-safe.
+ * Decodes `tensor` to binary32 values, `out` rows of `in` values each. A value is (code -
+ * zero-point) * scale; it is exact if the scales are F16 or BF16. `size` is the size of `values`,
+ * in bytes. FORMAT if g_idx contains a group that does not exist. Thread-safe.
  */
 WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values, uint64_t size,
                                     const wb_executor *executor, wb_error *error) WB_MUST_CHECK;

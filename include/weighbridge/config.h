@@ -160,7 +160,7 @@ typedef enum wb_activation {
     WB_ACTIVATION_GELU_QUICK = 4, /* x * sigmoid(1.702 x) */
     WB_ACTIVATION_RELU = 5,
     WB_ACTIVATION_RELU_SQUARED = 6,
-    WB_ACTIVATION_XIELU = 7 /* with parameters of each layer */
+    WB_ACTIVATION_XIELU = 7 /* with separate parameters for each layer */
 } wb_activation;
 
 typedef enum wb_norm_type {
@@ -236,14 +236,14 @@ typedef struct wb_config {
     uint32_t attention_causal; /* 1: a token attends only to itself and earlier tokens */
     /* 1: attention and feed-forward network of a layer have the same input */
     uint32_t parallel_residual;
-    double embedding_scale; /* factor of the token embeddings */
-    double residual_scale;  /* factor of the outputs of attention and of the feed-forward network */
-    double attention_scale; /* factor of the attention scores q k, often 1 / sqrt(head_dim) */
-    double logit_scale;     /* factor of the logits, also where GGUF stores a divisor */
+    double embedding_scale; /* multiplies the token embeddings */
+    double residual_scale;  /* multiplies the outputs of attention and feed-forward network */
+    double attention_scale; /* multiplies the attention scores q k; often 1 / sqrt(head_dim) */
+    double logit_scale;     /* multiplies the logits, even if GGUF stores a divisor instead */
     /* A cap c replaces a score or logit x by c * tanh(x / c). 0: no cap. */
     double attn_logit_softcapping;
     double final_logit_softcapping;
-    double attention_clamp_kqv;         /* q, k and v are limited to [-x, x]; 0: no limit */
+    double attention_clamp_kqv;         /* x: q, k and v are limited to [-x, x]; 0: no limit */
     double attention_max_alibi_bias;    /* 0: no ALiBi */
     double attention_temperature_scale; /* raises scores at late positions (Llama 4, Mistral 3) */
     uint64_t value_length;              /* length of v per head */
@@ -255,7 +255,7 @@ typedef struct wb_config {
     wb_rope_scaling rope_scaling_type;
     double rope_scaling_factor;
     uint64_t rope_scaling_original_context_length;
-    double rope_scaling_attn_factor; /* factor of cos and sin in the files; see wb_rope_get */
+    double rope_scaling_attn_factor; /* as in the files; wb_rope.attention_factor is the result */
     double rope_scaling_yarn_beta_fast;
     double rope_scaling_yarn_beta_slow;
     double rope_scaling_yarn_ext_factor;
@@ -269,7 +269,7 @@ typedef struct wb_config {
     uint32_t expert_weights_norm; /* 1: these weights are divided by their sum */
     uint64_t expert_shared_count;
     uint64_t expert_shared_feed_forward_length; /* sum over all shared experts */
-    uint64_t leading_dense_block_count;         /* first layers without experts */
+    uint64_t leading_dense_block_count;         /* layers without experts at the start */
     uint64_t interleave_moe_layer_step;         /* n: every n-th layer has experts */
     /* layers for multi-token prediction; they follow the n_layers layers of the model */
     uint64_t nextn_predict_layers;
@@ -284,7 +284,7 @@ typedef struct wb_config {
     uint64_t key_length_swa; /* lengths of heads in layers with a sliding window, if different */
     uint64_t value_length_swa;
     uint64_t rope_dimension_count_swa;
-    uint64_t shared_kv_layers; /* last layers that use keys and values of earlier layers */
+    uint64_t shared_kv_layers; /* number of last layers that use k and v of earlier layers */
     uint64_t embedding_length_per_layer_input;
     uint64_t altup_num_inputs;
     uint64_t altup_active_idx;
@@ -339,11 +339,12 @@ typedef enum wb_layer_kind {
     WB_LAYER_RECURRENT = 2, /* state-space model or linear attention */
     WB_LAYER_CONV = 3,      /* short convolution */
     WB_LAYER_NONE = 4,      /* only a feed-forward network */
-    WB_LAYER_BOTH = 5       /* attention and a state-space model side by side */
+    WB_LAYER_BOTH = 5       /* attention and a state-space model in parallel */
 } wb_layer_kind;
 
 /*
- * The properties of one layer: of the decoder, or of the only stack of layers that the model has.
+ * The properties of one layer. If the model has an encoder and a decoder, it is a layer of the
+ * decoder.
  */
 typedef struct wb_layer {
     size_t size; /* sizeof(wb_layer) */
@@ -377,8 +378,9 @@ typedef struct wb_rope {
     uint64_t pairs; /* number of pairs per head; 0: the layer has no RoPE */
     double attention_factor;
     /*
-     * Multimodal RoPE: number of pairs that rotate by the time, height, width and fourth position
-     * of a token. All 0: tokens have one position.
+     * For multimodal RoPE, a token has up to four positions: time, height, width and a fourth.
+     * sections[j] is the number of pairs that rotate by position j. All 0: a token has one
+     * position.
      */
     uint64_t sections[4];
 } wb_rope;

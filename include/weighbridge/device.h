@@ -23,8 +23,8 @@ typedef struct wb_device {
     /* alignment of the addresses that `map` returns, a power of two; 0: unknown */
     uint64_t alignment;
     /*
-     * Allocates a buffer of `bytes` > 0 bytes. If this fails, the call of the provider fails with
-     * the same status.
+     * Allocates a buffer of `bytes` > 0 bytes. If this fails, the provider function that needed the
+     * buffer fails with the same status.
      */
     wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
     /* Frees a buffer. `bytes` is the number passed to alloc or claim. */
@@ -64,7 +64,7 @@ typedef struct wb_device {
     void (*close)(void *ctx); /* optional, called by wb_device_close */
     /*
      * Optional. Returns at least `bytes` bytes of process memory from which uploads are fast, such
-     * as pinned pages, valid until `unstage`; or NULL, and the library uses ordinary memory.
+     * as pinned pages, valid until `unstage`. If it returns NULL, the library uses ordinary memory.
      */
     void *(*stage)(void *ctx, uint64_t bytes);
     void (*unstage)(void *ctx, void *memory, uint64_t bytes);
@@ -116,7 +116,7 @@ typedef struct wb_opencl_options {
     uint32_t alignment;
     /* part of the name of the device or its platform; NULL: the first GPU, or else any device */
     const char *name;
-    /* the caller's cl_context, which requires `device` and is retained; NULL: a new context */
+    /* the caller's cl_context, retained; `device` must then be set, too. NULL: a new context */
     void *context;
     void *device; /* the caller's cl_device_id, retained; NULL: selected by `name` */
     /* the caller's cl_command_queue for the device, retained; NULL: a new queue */
@@ -132,11 +132,12 @@ typedef struct wb_opencl_options {
  * is opened at run time. Handles are cl_mem in the caller's context, or in a new context;
  * clGetMemObjectInfo with CL_MEM_CONTEXT returns the context of a handle.
  *
- * If the OpenCL device is a CPU, it shares the memory of this process, unless a test in this call
- * shows that the driver copies. With shared memory, wb_buffer.contents is the address of a buffer,
- * and mapped bytes of a file are used without a copy (CL_MEM_USE_HOST_PTR). A GPU that shares the
- * memory of the process also uses mapped bytes without a copy, if their address has the alignment
- * of sub-buffers. The memory of a buffer is freed when no OpenCL command uses it any more.
+ * If the OpenCL device is a CPU, it shares the memory of this process, unless wb_device_opencl
+ * detects that the driver copies buffers. With shared memory, wb_buffer.contents is the address of
+ * a buffer, and mapped bytes of a file are used without a copy (CL_MEM_USE_HOST_PTR). A GPU that
+ * shares the memory of the process also uses mapped bytes without a copy, if their address has the
+ * alignment of sub-buffers. The memory of a buffer is freed when no OpenCL command uses it any
+ * more.
  *
  * options  NULL: defaults
  * device   filled in; release with wb_device_close, after the providers that use it

@@ -63,7 +63,7 @@ WB_API uint32_t wb_diff_kinds(const wb_diff *diff);
 typedef struct wb_distance {
     uint64_t values;     /* number of values compared; a complex number counts as two */
     uint64_t different;  /* number of values with different bits; all NaNs are considered equal */
-    uint64_t not_finite; /* number of different values that are NaN or infinite in either model */
+    uint64_t not_finite; /* number of the `different` values that are NaN or infinite in a or b */
     double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all values of a are 0 */
     double maximum;      /* largest |b - a| */
     double cosine; /* cosine similarity; 1 if all values are 0, 0 if only those of one model are */

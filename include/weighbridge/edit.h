@@ -81,7 +81,8 @@ typedef struct wb_edited {
  *
  * If the edit renames or drops tensors, the names are compared with the other files of the model,
  * and model.safetensors.index.json is changed, too. If a crash interrupts the edit, the next edit
- * of the file first makes both consistent: both are changed or neither is.
+ * of the file first makes the file and the index consistent: it completes both changes or reverts
+ * both.
  *
  * Edits are applied in order, each to the result of the former ones. Either all edits are applied
  * or none.
@@ -94,8 +95,8 @@ typedef struct wb_edited {
  * Ollama store, whose names are the digests of their bytes. Other processes must not write the file
  * during the edit; processes that have mapped it see the change.
  *
- * Needs at most 24 times the bytes of the header plus 1 MiB of memory, which only headers with keys
- * of a few bytes reach.
+ * Needs at most 24 times the bytes of the header plus 1 MiB of memory. Only headers with keys of a
+ * few bytes need that much.
  */
 WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t count,
                               const wb_edit_options *options, wb_edited *edited,

@@ -72,10 +72,10 @@ WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offs
                                 wb_error *error) WB_MUST_CHECK;
 
 /*
- * For a writer with wb_writer_set_whole: copies the file now instead of in wb_writer_commit, and
- * reports the copied bytes to wb_writer_options.progress. With WB_WRITE_KEEP, the partial result of
- * a former writer is compared with the file, and equal bytes are kept. After any failure the writer
- * cannot be used any more.
+ * For a writer with wb_writer_set_whole: copies the GGUF file of the model now instead of in
+ * wb_writer_commit, and reports the copied bytes to wb_writer_options.progress. With WB_WRITE_KEEP,
+ * the partial result of a former writer is compared with the GGUF file, and equal bytes are kept.
+ * After any failure the writer cannot be used any more.
  *
  * anew   1: ignore the partial result
  * taken  set to the number of bytes that were equal and kept; may be NULL

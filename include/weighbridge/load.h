@@ -14,7 +14,7 @@ extern "C" {
 /* A loaded piece of a tensor: a range of its bytes, which wb_load passes to callbacks. */
 typedef struct wb_piece {
     size_t size;      /* sizeof(wb_piece) */
-    uint64_t tensor;  /* index for wb_tensor_at: of the part, if the tensor has several parts */
+    uint64_t tensor;  /* index for wb_tensor_at, of a tensor or of a part of a tensor */
     uint64_t at;      /* byte offset of the piece in the tensor, after conversion */
     uint64_t bytes;   /* size of the piece, after conversion */
     const void *data; /* the bytes; may be unaligned */
@@ -23,7 +23,9 @@ typedef struct wb_piece {
 } wb_piece;
 #define WB_PIECE_INIT WB_INIT(wb_piece)
 
-/* Figures of a load. Members that end in _ns are times in nanoseconds, summed over all threads. */
+/*
+ * Statistics of a load. Members that end in _ns are times in nanoseconds, summed over all threads.
+ */
 typedef struct wb_load_report {
     size_t size;           /* sizeof(wb_load_report) */
     uint64_t bytes;        /* bytes of the files that were processed: sum of the next 4 members */
@@ -75,8 +77,9 @@ typedef struct wb_load_options {
      */
     void (*digest)(void *ctx, uint64_t file, const uint8_t sha256[32]);
     /*
-     * The device to which pieces are copied, if `target` is not NULL. A piece is copied after its
-     * call of `consume`, while other pieces are read. All copies are complete when wb_load returns.
+     * The device to which pieces are copied, if `target` is not NULL. A piece is copied after
+     * `consume` has returned for it, while other pieces are read. All copies are complete when
+     * wb_load returns.
      */
     const wb_device *device;
     /*

@@ -115,9 +115,9 @@ WB_API wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t
                                   int *value, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Return the value of the entry with this key, or `fallback` where the function above without _or
- * fails: the key does not exist, the function does not accept the value, or no memory is left.
- * Constant time, thread-safe.
+ * Return the value of the entry with this key, or `fallback` if the function without _or (see
+ * above) would fail: the key does not exist, the function does not accept the value, or no memory
+ * is left. Constant time, thread-safe.
  *
  * wb_meta_get_string_or returns a string that ends with NUL and is borrowed until wb_close. For
  * strings that may contain NUL use wb_meta_get_string. `fallback` may be NULL.

@@ -137,8 +137,8 @@ typedef struct wb_files {
     wb_status (*list)(void *ctx, const char *path,
                       wb_status (*each)(void *each_ctx, const char *name), void *each_ctx,
                       wb_error *error);
-    /* Optional. Called before these files are opened one by one, so that they can be prepared
-     * together. */
+    /* Optional. Called with the paths of files that the library will then open one by one, so that
+     * the caller can fetch them together. */
     void (*expect)(void *ctx, const char *const *paths, size_t count);
 } wb_files;
 #define WB_FILES_INIT WB_INIT(wb_files)

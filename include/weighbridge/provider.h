@@ -34,23 +34,23 @@ typedef enum wb_plain_policy {
 /*
  * Decode quantized tensors to F32, as wb_tensor_read does, and then convert them like plain F32
  * tensors. They are fused and sliced like plain tensors, between any rows and columns.
- * wb_slice_plan ignores this flag, because it describes the stored data.
+ * wb_slice_plan ignores this flag, because a plan describes the stored data.
  */
 #define WB_POLICY_DECODE 2u
 /*
- * The order in which the provider returns the rows of q and k (wb_rope_layout), and the elements of
- * their biases and of the norms of their heads: half or interleaved, independently of the order in
- * the files, or as stored, which is the default. Rows are moved without decoding. A request fails
- * with UNSUPPORTED if the architecture is unknown, or if rows that share a scale would be
- * separated. wb_slice_plan ignores these flags.
+ * The order of the rows of q and k in the buffers of the provider (wb_rope_layout): as stored in
+ * the files (the default), half, or interleaved. The elements of the biases of q and k, and of the
+ * norms of their heads, get the same order. Rows are moved without decoding. A request fails with
+ * UNSUPPORTED if the architecture is unknown, or if rows that share a scale would be separated.
+ * wb_slice_plan ignores these flags.
  */
 #define WB_POLICY_ROPE_STORED 0u
 #define WB_POLICY_ROPE_HALF 4u
 #define WB_POLICY_ROPE_INTERLEAVED 8u
 /*
- * Return the weights of norms themselves. If the files store the weights minus 1
- * (wb_config.norm_offset), the provider adds 1, computed in F32. With WB_PLAIN_KEEP such a weight
- * becomes F32, because F16 and BF16 would lose the lower bits of the sum.
+ * Return norm weights without an offset: if the files store the weights minus 1
+ * (wb_config.norm_offset), the provider adds 1 in F32. With WB_PLAIN_KEEP such a weight becomes
+ * F32, because F16 and BF16 would lose the lower bits of the sum.
  */
 #define WB_POLICY_NORM_PLAIN 16u
 
@@ -105,7 +105,7 @@ typedef struct wb_section {
  */
 typedef struct wb_buffer {
     size_t size;          /* sizeof(wb_buffer) */
-    void *handle;         /* handle of the device (wb_device) for this buffer */
+    void *handle;         /* value that identifies the buffer on the device, see wb_device */
     const void *contents; /* address of the bytes, if the process can access them, otherwise NULL */
     uint64_t bytes;       /* size of the buffer */
     /* type after conversion, numbered as wb_encoding.dtype: 1 is F16, 100 is affine with 4 bits */
@@ -125,8 +125,8 @@ typedef struct wb_buffer {
     wb_section section[WB_SECTIONS];
     /* length of each part along the dimension on which they are joined */
     const uint64_t *part_rows;
-    uint64_t overflowed;  /* values that became infinite by conversion */
-    uint64_t underflowed; /* nonzero values that became 0 by conversion */
+    uint64_t overflowed;  /* number of values that became infinite by conversion */
+    uint64_t underflowed; /* number of nonzero values that became 0 by conversion */
     const void *use;      /* internal */
 } wb_buffer;
 #define WB_BUFFER_INIT WB_INIT(wb_buffer)
@@ -144,8 +144,8 @@ typedef struct wb_buffer {
  *
  * WB_IO_AUTO    Ranges of at least 1 MiB that are not in the page cache are read with direct I/O
  *               while several threads load. All other bytes are read through the page cache. With a
- *               budget, all bytes are read through it, so that evicted weights can be loaded again
- *               quickly.
+ *               budget, all bytes are read through the page cache, so that evicted weights can be
+ *               loaded again quickly.
  * WB_IO_READ    All bytes are read through the page cache.
  * WB_IO_DIRECT  Ranges of at least 1 MiB are read with direct I/O, other bytes through the page
  *               cache.
@@ -183,7 +183,7 @@ WB_API void wb_provider_destroy(wb_provider *provider);
 WB_API wb_status wb_provider_get(wb_provider *provider, const char *name, size_t name_len,
                                  wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
 
-/* Free the buffers of the single tensors, unless they are in use. */
+/* A flag of wb_provider_fuse: free the buffers of the single tensors, unless they are in use. */
 #define WB_FUSE_FREE_PARTS 1u
 
 /*
@@ -235,8 +235,8 @@ WB_API void wb_provider_trim(wb_provider *provider);
 
 /*
  * Loads tensors into the cache on the threads of wb_policy.executor, without adding uses. If a
- * buffer uses the mapped bytes of a file without a copy, touches each of their pages, so that later
- * accesses need not wait for the disk.
+ * buffer uses the mapped bytes of a file without a copy, touches each page of these bytes, so that
+ * later accesses need not wait for the disk.
  *
  * names      `n` names; NULL: all tensors with a canonical name (`n` is ignored)
  * name_lens  NULL: each name ends with NUL
@@ -292,7 +292,7 @@ typedef struct wb_cache_stats {
 } wb_cache_stats;
 #define WB_CACHE_STATS_INIT WB_INIT(wb_cache_stats)
 
-/* Returns figures of the cache. */
+/* Returns statistics of the cache. */
 WB_API wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *stats,
                                    wb_error *error) WB_MUST_CHECK;
 

@@ -15,8 +15,8 @@ extern "C" {
 typedef struct wb_weights wb_weights;
 
 /*
- * A value of the parameter `layer`: the weights outside the layers, such as the embedding, the last
- * norm and the output matrix.
+ * A value of the parameter `layer` that selects the weights outside the layers, such as the
+ * embedding, the last norm and the output matrix.
  */
 #define WB_WEIGHTS_OUTSIDE UINT32_MAX
 
@@ -32,7 +32,7 @@ typedef struct wb_weights wb_weights;
 #define WB_WEIGHTS_AHEAD 2u
 /* wb_weights_free also frees the buffers, unless they are in use elsewhere. */
 #define WB_WEIGHTS_FREE_BEHIND 4u
-/* Layers of the encoder (Whisper), not of the decoder. */
+/* The parameter `layer` is a layer of the encoder (Whisper), not of the decoder. */
 #define WB_WEIGHTS_ENCODER 8u
 
 typedef struct wb_weights_options {
@@ -44,8 +44,9 @@ typedef struct wb_weights_options {
 #define WB_WEIGHTS_OPTIONS_INIT WB_INIT(wb_weights_options)
 
 /*
- * Loads all weights of layer number `layer` of the decoder or of the only stack of layers, and adds
- * a use of each buffer. Tensors without a canonical name are omitted.
+ * Loads all weights of layer number `layer`, and adds a use of each buffer. If the model has an
+ * encoder and a decoder, it is a layer of the decoder, unless WB_WEIGHTS_ENCODER is set. Tensors
+ * without a canonical name are omitted.
  *
  * The files are read once, from front to back, on the threads of wb_policy.executor. With the flags
  * AHEAD and FREE_BEHIND, a program that goes from layer to layer needs memory for one layer, while
@@ -72,15 +73,16 @@ WB_API void wb_weights_free(wb_weights *weights);
 typedef struct wb_weight {
     size_t size; /* sizeof(wb_weight) */
     /*
-     * canonical name without "layers.{n}.", for example "attention.qkv.weight"; names of tensors
-     * that are fused in another way are joined with '+'. Borrowed until wb_weights_free
+     * canonical name without "layers.{n}.", for example "attention.qkv.weight"; for fused tensors
+     * without a common name, such as q and k, the names joined with '+'. Borrowed until
+     * wb_weights_free
      */
     const char *name;
     const wb_buffer *buffer; /* borrowed until wb_weights_free */
     /*
-     * The rows of the buffer that belong to the weight: all of them, or with wb_weights_find those
-     * of a fused tensor. For stacked experts, these are rows of each matrix; for a vector, they are
-     * elements.
+     * The rows of the buffer that belong to the weight: all rows, or only the rows of one fused
+     * tensor if wb_weights_find was called with the name of that tensor. For stacked experts, these
+     * are rows of each matrix; for a vector, they are elements.
      */
     uint64_t first_row;
     uint64_t rows;

@@ -22,7 +22,7 @@
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): sizeof a pointer member is intended */
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
-/* Size of a struct whose last member is `member`, rounded up to its alignment as sizeof is. */
+/* Size of a struct whose last member is `member`, rounded up to the alignment of the struct. */
 #define SIZE_TO(type, member)                                                                      \
     ((END_OF(type, member) + _Alignof(type) - 1) / _Alignof(type) * _Alignof(type))
 
@@ -48,7 +48,7 @@ bool wb__abi_fits(wb__abi_id id, size_t size)
     return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;
 }
 
-/* Returns true if all bytes of the caller's struct behind the library's struct are zero. */
+/* Returns true if all bytes of the caller's struct after the end of the library's are zero. */
 static bool tail_is_zero(wb__abi_id id, const void *caller)
 {
     const unsigned char *bytes = caller;

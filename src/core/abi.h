@@ -3,9 +3,9 @@
  *
  * A struct that begins with `size` may be shorter or longer in the caller than in the library.
  * Below, `sizeof` is the size in the library. The library reads min(size, sizeof) bytes of an
- * input. Missing members keep their defaults, and all bytes behind sizeof must be zero. The library
+ * input. Missing members keep their defaults, and all bytes beyond sizeof must be zero. The library
  * writes min(size, sizeof) bytes of an output, clears the rest of the caller's struct and does not
- * change `size`. The library never accesses bytes behind `size`.
+ * change `size`. The library never accesses bytes beyond `size`.
  *
  * If `size` equals sizeof, as it usually does, this costs one comparison and the copy of an input.
  * Outputs are then written directly to the caller's struct.
@@ -95,7 +95,7 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 /*
  * Copies a caller's input to *local and sets local->size to sizeof. *local must hold the default
  * values of all members, which remain if `caller` is NULL. Returns false, with *local unchanged, if
- * the caller's `size` is invalid or a byte behind sizeof is not zero.
+ * the caller's `size` is invalid or a byte beyond sizeof is not zero.
  */
 #define WB__TAKE(type, caller, local)                                                              \
     wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))

@@ -7,7 +7,7 @@
  *   memory.h    the caller's allocator, arenas, growable arrays with a maximum size
  *   text.h      (pointer, length) strings, UTF-8, escaping for display
  *   siphash.h   keyed hashing of names, resistant to hash flooding
- *   cursor.h    sequential reading, from memory or through a window
+ *   cursor.h    sequential reading, of memory or of a file in parts
  *   bytes.h     random access to bytes
  *   crc32.h     the checksum of zip
  *   context.h   the state of one operation: its allocator, limits, error and findings

@@ -1,18 +1,19 @@
 /*
  * core/cursor.h: sequential reading of bytes.
  *
- * A header reader gets a cursor instead of a file or a path. The bytes may all be in memory, or the
- * `fill` function moves a window over them. The reader sees only one difference: a call of
- * wb__cursor_want may invalidate pointers into the bytes. Because a window only moves forward, no
- * byte is fetched twice, and a file that changes meanwhile cannot give two different answers.
+ * A header reader gets a cursor instead of a file or a path. The bytes may all be in memory, or
+ * only a part of them, the window, which the `fill` function moves forward. The reader sees only
+ * one difference: a call of wb__cursor_want may invalidate pointers into the bytes. Because a
+ * window never moves back, no byte is fetched twice, and a file that changes meanwhile cannot give
+ * two different answers.
  *
  *       at hand
  *     p ------- end      wb__cursor_at(c) is the offset of p
  *                        `limit` is the offset that the cursor must not pass
  *
  * The bytes "at hand" are those between p and end, which can be read without another fetch. A read
- * past the limit returns zero and sets `truncated`. A failed fill sets `failed` and reports its
- * error to the context of the window. A reader may therefore check for errors once at its end.
+ * past the limit returns zero and sets `truncated`. A failed fill sets `failed`; the `fill`
+ * function itself reports the error. A reader may therefore check for errors once at its end.
  *
  * A cursor may keep all bytes that it has read. `kept` then points to a buffer that holds the bytes
  * from offset 0 to `end`, followed by WB__CURSOR_SLACK more writable bytes. The reader may

@@ -33,9 +33,10 @@ static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
 }
 
 /*
- * Grows *items to at least `need` items of `item_size` bytes. *capacity at least doubles, and from 1
- * MiB on grows by half, but never exceeds `ceiling` items. Returns false and leaves *items unchanged
- * if `need` exceeds `ceiling` or memory runs out. New memory is not cleared.
+ * Grows *items to at least `need` items of `item_size` bytes. *capacity doubles, or grows by half
+ * from 1 MiB on, or grows to `need` if that is more; it never exceeds `ceiling` items. Returns
+ * false and leaves *items unchanged if `need` exceeds `ceiling` or memory runs out. New memory is
+ * not cleared.
  */
 bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item_size, size_t need,
               size_t ceiling);

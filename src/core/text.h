@@ -74,10 +74,10 @@ unsigned wb__utf8_encode(uint32_t code_point, unsigned char out[4]);
 /* ---- printable.c ---- */
 
 /*
- * Returns false if a terminal or a reader of the text does not show the code point as a character:
- * control characters (C0, C1 and DEL), line and paragraph separators, bidirectional controls, and
- * invisible characters such as U+200B or U+FEFF. With these, a name in a file could send commands to
- * the terminal, change the order of the visible text, or look like another name.
+ * Returns false for code points that are not displayed as a character: control characters (C0, C1
+ * and DEL), line and paragraph separators, bidirectional controls, and invisible characters such as
+ * U+200B or U+FEFF. With these, a name in a file could send commands to the terminal, change the
+ * order of the visible text, or look like another name.
  */
 bool wb__is_printable(uint32_t code_point);
 

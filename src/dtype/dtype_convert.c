@@ -194,8 +194,8 @@ static uint64_t put_integer(const wb__dtype *dtype, integer v)
 #define DOUBLE_SIGN (UINT64_C(1) << 63)
 
 /*
- * Returns v as the bits of a double. Rounds to odd if `to_odd` is set, which means that a second
- * rounding follows; otherwise to nearest, ties to even.
+ * Returns v as the bits of a double. Rounds to odd if `to_odd`, for callers that then round to a
+ * smaller type; otherwise rounds to nearest, ties to even.
  */
 static uint64_t double_from_integer(integer v, bool to_odd)
 {

@@ -101,10 +101,10 @@ wb__json_token wb__json_next(wb__json *json);
 bool wb__json_skip(wb__json *json);
 
 /*
- * Call where a member of an object may begin. Skips the comma and white space before the member.
- * Returns true if the cursor is now at the opening quote of a key; then the caller may parse whole
- * members from the text without the functions of this file, and must call wb__json_took_members
- * after them. If the function returns false, continue with wb__json_next.
+ * Precondition: a member of an object may begin at the cursor. Skips the comma and white space
+ * before the member. Returns true if the cursor is now at the opening quote of a key; then the
+ * caller may parse whole members from the text without the functions of this file, and must call
+ * wb__json_took_members after them. If the function returns false, continue with wb__json_next.
  */
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);

@@ -41,8 +41,8 @@ static size_t put_escape(char *out, uint32_t c)
     return n;
 }
 
-/* Returns the length of the escape sequence in `escape` that replaces a character of `length` bytes
- * (0: malformed), or 0 if the character is written unchanged. */
+/* Stores in `escape` the text that replaces a character of `length` bytes (0: malformed UTF-8), and
+ * returns the length of this text. Returns 0 if the character is written unchanged. */
 static size_t escape_of(const wb__json_writer *writer, const unsigned char *in, unsigned length,
                         char escape[12])
 {
