@@ -1,8 +1,8 @@
 /*
  * cpu: detects the instruction sets the library may use and the number of processors.
  *
- * The instruction sets are detected once per process. A set counts only if both the processor and
- * the operating system (which must save its registers) support it. The result is cached in an
+ * The instruction sets are detected once per process. A set counts only if the processor supports
+ * it and the operating system saves the registers of the set. The result is cached in an
  * atomic. The environment variable WB_CPU_DISABLE, a list such as "avx512,avx2", disables sets, so
  * that tests on one machine can cover every code path.
  */

@@ -120,7 +120,8 @@ static wb_status wait(void *ctx, void *event)
 {
     wb__cuda *cuda = ctx;
     wb__cuda_event *behind = event;
-    /* If this fails, wait anyway: the call may also work in the current context. */
+    /* If the device's context cannot be made current, wait anyway: event_wait may also work in
+     * the context that is current now. */
     bool entered = wb__cuda_enter(cuda) == WB_OK;
     wb_status status = wb__cuda_status(cuda->call.event_wait(behind->event));
     if (entered)

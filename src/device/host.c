@@ -10,14 +10,14 @@ typedef struct host {
     wb_allocator allocator;
     uint64_t alignment;
     uint32_t flags;
-    wb__segment *segment; /* NULL if the device does not use a segment */
+    wb__segment *segment; /* memory shared with other processes (segment.c), or NULL */
 } host;
 
 /* Header that is stored directly before each buffer. */
 typedef struct head {
     void *base; /* start of the whole block */
     uint64_t bytes;
-    bool mapped; /* the block is a mapping on huge pages, which munmap frees */
+    bool mapped; /* the block is a mapping on huge pages and is freed with munmap */
 } head;
 
 static void *map_huge(uint64_t bytes)
@@ -65,7 +65,8 @@ static void free_buffer(void *ctx, void *handle, uint64_t bytes)
     const host *h = ctx;
     head at;
     (void)bytes;
-    /* Other processes may still use a buffer in a segment, so it lives as long as the segment. */
+    /* Do not free a buffer in a segment: other processes may still use it. It is freed with the
+     * segment. */
     if (h->segment != NULL)
         return;
     memcpy(&at, (uint8_t *)handle - sizeof at, sizeof at);

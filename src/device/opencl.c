@@ -136,9 +136,10 @@ static wb_status download(void *ctx, void *handle, uint64_t offset, void *dst, u
 /* ---- borrowing memory without a copy ---- */
 
 /*
- * A GPU that shares memory uses whole pages without a copy, and copies memory that is not
- * page-aligned. So the parent buffer covers all pages that contain any of the bytes. The returned
- * handle is a sub-buffer, which keeps the parent buffer alive.
+ * If a GPU shares memory with the process, its driver uses page-aligned memory directly, but copies
+ * other memory. This function therefore creates a parent buffer for all pages that contain any of
+ * the n bytes, and returns a sub-buffer for exactly these bytes. The sub-buffer keeps the parent
+ * buffer alive.
  */
 static void *borrow_pages(const wb__opencl *cl, const void *memory, size_t n, int32_t *code)
 {

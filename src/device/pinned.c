@@ -17,7 +17,7 @@ static void drop(wb__pinned *pinned, wb__pinned_block **at)
     wb__free(&pinned->allocator, block, sizeof *block);
 }
 
-/* Frees unused blocks until `bytes` more bytes fit within the limit, or none is left. */
+/* Frees unused blocks until `bytes` more bytes fit within the limit, or no unused block is left. */
 static void make_room(wb__pinned *pinned, uint64_t bytes)
 {
     wb__pinned_block **at = &pinned->blocks;

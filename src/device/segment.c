@@ -77,8 +77,9 @@ static wb_status fail(wb__context *context, wb_status status, const char *what)
 
 /*
  * Locks a byte of the file, and waits if necessary. Repeats the call after EDEADLK, because the
- * kernel can report a deadlock that does not exist. It knows only processes: two processes may each
- * fill a buffer in one thread, while another thread waits for the buffer of the other process.
+ * reported deadlock may not exist. The kernel considers processes, not threads: if in each of two
+ * processes one thread fills a buffer and another thread waits for the buffer of the other process,
+ * the kernel reports a deadlock, although both buffers will be completed.
  */
 static bool lock_byte(int fd, uint64_t at, short type)
 {
@@ -243,8 +244,8 @@ static uint32_t find(const wb__segment *segment, const uint8_t *key)
     return SLOTS;
 }
 
-/* Reserves space in the file for a buffer, and describes the buffer in the free entry `at`, which
- * is entry i. */
+/* Reserves space in the file for a buffer, and describes it in the free directory entry with
+ * index i and address `at`. */
 static wb_status make_slot(wb__segment *segment, slot *at, uint32_t i, const uint8_t *key,
                            uint64_t bytes)
 {
@@ -274,9 +275,9 @@ static bool is_sound(const wb__segment *segment, const slot *at, uint64_t bytes)
 }
 
 /*
- * Looks up a key, and creates its entry if there is none. `owned`: the caller has locked the byte
- * of the entry. Returns WB_OK if the buffer can be used (*filled is 1) or must be filled (0).
- * Returns CHANGED if another thread or process is filling it.
+ * Looks up a key, and creates its entry if there is none. `owned` is true if the caller has locked
+ * the byte of the entry. Returns WB_OK and sets *filled to 1 if the buffer can be used, or to 0 if
+ * the caller must fill it. Returns WB_ERROR_CHANGED if another thread or process may be filling it.
  */
 static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t bytes, bool owned,
                          uint32_t *found, int *filled)

@@ -70,8 +70,8 @@ struct wb_diff {
 
 bool wb__same_shape(const wb__kind *a, const wb__kind *b);
 
-/* Compares the models diff->a and diff->b and stores the differences in *diff. Precondition: a, b
- * and `kinds` are set. */
+/* Compares the models diff->a and diff->b and stores the differences in *diff. Precondition: the
+ * members `a`, `b` and `kinds` are set. */
 wb_status wb__diff_all(wb_diff *diff, wb__context *context, const wb_progress *progress);
 
 /* Fills `pairs` and records all differences that can be found without reading values. */

@@ -61,8 +61,11 @@ static bool is_number(wb_meta_type type)
     return type == WB_META_INT || type == WB_META_UINT;
 }
 
-/* Returns true if two numbers are equal, or both are NaN. `narrow` means that one of them is stored
- * in 32 bits. Both are then rounded to 32 bits, because the other file may store 64 bits. */
+/*
+ * Returns true if two numbers are equal, or both are NaN. `narrow` is true if at least one of them
+ * is stored in 32 bits. Both are then rounded to 32 bits, because the same number may be stored in
+ * 64 bits in the other model.
+ */
 static bool same_float(double x, double y, bool narrow)
 {
     if (x != x || y != y)
@@ -207,8 +210,9 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    const wb__derived_meta *derived; /* derived first, because the loops below would only end on
-                                      * WB_ERROR_MEMORY and not report it */
+    /* Derive the metadata before the loops, to report WB_ERROR_MEMORY. The loops would take this
+     * error for the end of the list. */
+    const wb__derived_meta *derived;
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)

@@ -24,7 +24,8 @@ static int worst_first(const void *a, const void *b)
     order = wb__str_compare(x->name, y->name);
     if (order != 0)
         return order;
-    /* Only tensors of the same model can have the same name. They are sorted by tensor number. */
+    /* Two pairs have the same name only if a model has several tensors with this name. Sort such
+     * pairs by the tensor number in model a. */
     uint64_t i = x->a == NULL ? UINT64_MAX : x->a->number;
     uint64_t j = y->a == NULL ? UINT64_MAX : y->a->number;
     return i < j ? -1 : i > j;

@@ -34,8 +34,11 @@ static void next_chunk(file_worker *w)
     wb__sha256_lane_start(&w->chunk);
 }
 
-/* Adds n bytes of the piece to the digest of the chunk. In parallel, adds up to the same number of
- * blocks to the digest of the file. hash_pieces adds the remaining blocks. */
+/*
+ * Adds n bytes of the piece to the digest of the current chunk. In parallel, adds blocks that the
+ * digest of the file still lacks, at most as many as are added for the chunk. hash_pieces adds the
+ * rest of the piece to the digest of the file.
+ */
 static void add_to_chunk(file_worker *w, const uint8_t *bytes, size_t n)
 {
     if (w->rest_bytes > 0) { /* complete the partial block */

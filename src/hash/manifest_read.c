@@ -72,9 +72,9 @@ static bool is_plain_name(wb__str name)
 #define CHUNK_NODES 1
 
 /*
- * Finds the array member `key` of a JSON object and sets *n to its length. Fails if the array has
- * too few JSON nodes for n elements with at least `nodes` nodes each, so that the memory that is
- * allocated for n elements stays proportional to the size of the text.
+ * Finds the array member `key` of a JSON object and sets *n to its length. Every valid element has
+ * at least `nodes` JSON nodes. Fails if the array has fewer than n * nodes nodes, so that the
+ * memory that is allocated for the elements stays proportional to the size of the text.
  */
 static wb_status list_of(const reading *r, wb__node object, const char *key, size_t nodes,
                          wb__node *list, size_t *n)

@@ -30,7 +30,7 @@ static size_t blocks_of(const lane *l)
     return (l->end - l->begin) / WB__SHA256_BLOCK;
 }
 
-/* Replaces every NaN by the same NaN, and counts NaN and infinite values. */
+/* Replaces all NaNs by one fixed NaN, and counts NaN and infinite values. */
 static void normalise(float *floats, size_t n, wb__value_hash *hash)
 {
     uint8_t *bytes = (uint8_t *)floats;
@@ -122,7 +122,11 @@ static bool fill(worker *w, lane *l)
     return wb__hash_advance(w->job, n * sizeof *to);
 }
 
-/* Provides the next block of a lane. Returns false if no block is left or an error occurred. */
+/*
+ * Ensures that the buffer of a lane contains at least one SHA-256 block. Finishes a tensor that
+ * has no more blocks and starts the next one. Returns false if no tensor is left or an error
+ * occurred.
+ */
 static bool make_ready(worker *w, lane *l)
 {
     for (;;) {

@@ -55,7 +55,7 @@ typedef struct wb__load_file {
  * fields belong to the worker that took the piece. */
 typedef struct wb__load_piece {
     bool is_taken;
-    bool is_reading; /* the worker's ring is reading the piece */
+    bool is_reading; /* the worker's ring (io_uring) is reading the piece */
     uint8_t *buffer; /* the slot's buffer, aligned for direct I/O; with a device, NULL until first
                     * used */
     size_t number;   /* index of the file */
@@ -90,9 +90,10 @@ typedef struct wb__load {
     void *memory; /* memory of all slot buffers */
     size_t memory_bytes;
     struct wb__stage *stages; /* with a device: one stage per slot, used instead of `memory` */
-    bool ahead;               /* a ring reads the piece that was taken last */
+    bool ahead;               /* the piece that was taken last was submitted to a ring */
     size_t readers;           /* number of workers that read with a ring */
-    size_t wanted;            /* number of readers needed to process pieces as fast as the disk */
+    size_t wanted;            /* number of readers needed to process pieces as fast as the disk
+                               * delivers them */
     size_t sleepers;          /* number of workers that wait for `more` */
     wb__load_piece *passed;   /* list of digested pieces that sleeping workers shall hand over to
                                * the caller, oldest first */
@@ -121,7 +122,8 @@ typedef struct wb__lane {
     wb__ring *ring; /* NULL: not created yet, or not available */
     bool ring_tried;
     bool is_reader; /* the ring may be reading pieces of `queue` */
-    size_t behind;  /* number of consecutive pieces that the ring had read in time */
+    size_t behind;  /* number of consecutive pieces for which the worker did not have to wait for
+                     * the ring */
     void *memory;
     size_t memory_bytes;
     const wb__load_piece *at;  /* the piece being processed */
@@ -192,8 +194,8 @@ void wb__load_digest(wb__lane *lane, wb__load_piece *const *pieces, size_t n);
 wb_status wb__stages_open(wb__load *load);
 void wb__stages_close(wb__load *load);
 
-/* Ensures that the slot of a piece has a buffer. The worker owns the slot. Returns false if out
- * of memory. */
+/* Ensures that the slot of a piece has a buffer. Precondition: the slot belongs to this worker.
+ * Returns false if out of memory. */
 bool wb__stage_ready(wb__lane *lane, wb__load_piece *piece);
 
 /* Creates the worker's upload state. The caller must call wb__upload_close, also after a

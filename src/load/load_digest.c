@@ -5,9 +5,9 @@
  *
  * Every fetched piece becomes a job in one list. A job is ready if its piece is the next one of its
  * file. A worker digests a ready job together with a ready job of another file, if there is one. It
- * continues with jobs of any worker until none is ready, because waking another worker takes too
- * long compared with the disk. No worker waits forever: a worker with a ready job is woken, or is
- * running this loop.
+ * continues with jobs of any worker until none is ready, because waking the other worker for each
+ * job would take too much of the time in which the disk reads a piece. No worker waits forever: a
+ * worker with a ready job is woken, or is running this loop.
  */
 #include "load/load.h"
 
@@ -86,7 +86,7 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
 }
 
 /* Returns the first of the worker's n jobs that is ready and that no worker processes, or NULL.
- * Sets *open to whether the worker must wait for one of its jobs. */
+ * Sets *open to true if at least one of the n jobs must still be completed. */
 static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size_t n, bool *open)
 {
     wb__digest_job *ready = NULL;

@@ -7,8 +7,8 @@
 typedef struct wb__load_part {
     size_t tensor;
     const wb__dtype *dtype;
-    uint64_t tensor_at, begin, end; /* offsets in the file: of the tensor, and of the begin and end
-                                       of its part in the piece */
+    uint64_t tensor_at, begin, end; /* offsets in the file: start of the tensor; start and end of
+                                     * the part of the tensor that is in the piece */
     bool apart;                     /* wb__load_is_apart */
 } wb__load_part;
 

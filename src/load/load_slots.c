@@ -18,8 +18,8 @@ bool wb__load_only_converts(const wb__load *load)
            load->options->device == NULL;
 }
 
-/* Returns true if the speed of a single digest limits the load. If several files are digested, the
- * disk limits it. */
+/* Returns true if only one file is digested. The load is then limited by the speed of this
+ * digest, otherwise by the disk. */
 static bool is_one_chain(const wb__load *load)
 {
     return digests(load) && load->file_count == 1;
@@ -99,8 +99,8 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     return true;
 }
 
-/* Submits a piece to the worker's ring. Returns false if the worker has no ring or the piece does
- * not use direct I/O; then the worker reads the piece itself. */
+/* Submits a piece to the worker's ring (io_uring). Returns false if the worker has no ring or
+ * the piece does not use direct I/O. The worker then reads the piece itself. */
 static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
@@ -134,7 +134,8 @@ static wb__load_piece *find_free(const wb__load *load)
 
 /*
  * Returns the number of slots that a worker may use for read-ahead. If only one file is digested,
- * the first piece is read alone, because some disks complete all concurrent reads at the same time.
+ * the first piece is read alone: some disks complete all concurrent reads at the same time, so the
+ * digest would start only after all of them.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
@@ -261,16 +262,19 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
     return passed;
 }
 
-/* Returns the maximum number of useful readers. With digests, this is one reader per `hand` files,
- * because a worker digests `hand` files at once. The lock is held. */
+/*
+ * Returns the maximum number of useful readers (workers that read with a ring). With digests,
+ * this is one reader per `hand` files, because a worker digests `hand` files at once. The lock
+ * is held.
+ */
 static size_t most_readers(const wb__load *load)
 {
     size_t chains = load->file_count - load->first_file;
     return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
-/* Wakes another worker as a reader. Called if this worker did not have to wait for its ring, which
- * shows that the disk is faster than the worker. */
+/* Wakes another worker, which then also reads with a ring. Called if this worker did not have to
+ * wait for its ring for some time, that is, if the disk is faster than the worker. */
 static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -297,8 +301,8 @@ static void begin_more(wb__lane *lane)
 
 /*
  * Waits until the ring has read the piece. Without digests, first submits more pieces to the ring.
- * With digests it does not, because some disks complete all concurrent reads at the same time: the
- * digest would have to wait for all of them.
+ * With digests, submits none: some disks complete all concurrent reads at the same time, so the
+ * digest of this piece would have to wait for the other pieces.
  */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {

@@ -5,8 +5,8 @@
 #include "device/device.h"
 #include "load/load.h"
 
-/* Maximum number of transfers in progress per stage. If there are more, the worker waits for
- * all. */
+/* Maximum number of transfers in progress per stage. Before the worker starts another one, it
+ * waits for all of them. */
 #define WB__STAGE_EVENTS 32u
 
 struct wb__stage {
@@ -22,7 +22,8 @@ struct wb__stage {
 
 typedef struct wb__stage stage;
 
-/* Allocates the buffer of a stage, from the device if it can. Returns false if out of memory. */
+/* Allocates the buffer of a stage with wb_device.stage if the device supports it, otherwise with
+ * the allocator. Returns false if out of memory. */
 bool wb__stage_make(wb__lane *lane, stage *s, size_t bytes);
 void wb__stage_free(const wb__load *load, stage *s);
 

@@ -3,8 +3,8 @@
 #include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
-/* Returns the number that a stored tensor has for the caller. The parts of packed tensors are
- * numbered after all tensors. */
+/* Returns the index for wb_tensor_at of tensor `stored` of the catalog (the tensors as stored in the
+ * files). Parts of packed tensors have indices after those of all other tensors. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 {
     const wb__packed *packed;
@@ -142,7 +142,8 @@ wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
     if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
         lane->load->options->device == NULL)
         return WB_OK;
-    /* Hands over the tensors in the buffer first: the separate reads below overwrite it. */
+    /* Hand over the tensors whose bytes are in the buffer first, because the separate reads
+     * below overwrite the buffer. */
     for (size_t i = in->first_tensor; status == WB_OK && wb__load_part_of(lane->load, in, i, &p);
          i++) {
         if (!p.apart && p.begin < p.end)

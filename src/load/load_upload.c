@@ -1,9 +1,9 @@
 /*
  * Uploads pieces to a device. A worker processes the next piece while the device still copies the
  * slot of the previous one, and then frees that slot. Each worker therefore has two slots.
- * Converted data is uploaded from smaller buffers, used in turn. Mapped bytes are uploaded from the
- * mapping. If the device provides memory for copies (wb_device.stage), mapped bytes are first
- * copied to the slot's buffer.
+ * Converted data is uploaded from smaller buffers, used in turn. If the device provides memory for
+ * copies (wb_device.stage), mapped bytes are copied to the slot's buffer and uploaded from there.
+ * Otherwise they are uploaded directly from the mapping.
  */
 #include "load/load_stages.h"
 

@@ -35,8 +35,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "binary32 arithmetic must be done in binary
 
 /*
  * Defines contracted(), which returns true if the compiler fuses operations in functions of this
- * file with these attributes. (1 + 2^-12)^2 rounded to binary32 is 1 + 2^-11; unrounded it is 2^-24
- * more.
+ * file with these attributes. It computes a * a + b with a = 1 + 2^-12 and b = -(1 + 2^-11). This
+ * is 0 if the product is rounded to binary32, and 2^-24 if the operations are fused.
  */
 #define WB__CONTRACTION_PROBE(attributes)                                                          \
     attributes static bool contracted(void)                                                        \

@@ -51,9 +51,9 @@ typedef struct wb__codec {
 } wb__codec;
 
 /*
- * Gets the codec of a dtype for a processor with these features. Returns false if there is no
- * decoder. Some plain dtypes have a codec because it is faster than wb__dtype_convert; its `decode`
- * or `encode` may be NULL.
+ * Gets the codec of a dtype for the WB__CPU_* features `features`. Returns false if there is no
+ * decoder for the dtype. Some plain (not quantized) dtypes also have a codec, because it is faster
+ * than wb__dtype_convert; its `decode` or `encode` may be NULL.
  */
 bool wb__codec_get(int32_t dtype, uint32_t features, wb__codec *codec);
 

@@ -54,8 +54,8 @@ typedef struct wb__int4 {
     int32_t scales_dtype; /* a float type */
     uint64_t out, in;
     uint64_t group; /* number of inputs that share a scale; `in` for a single group */
-    /* number of groups; can exceed `in` / group if g_idx is present and the tensor is a slice of
-     * the inputs */
+    /* number of groups; greater than `in` / group if the tensor has only some of the inputs of
+     * the original weight, and g_idx refers to groups of the original weight */
     uint64_t groups;
     uint32_t
         /* gptq: number to add to the stored zero-points: 1, or 0 for checkpoint_format gptq_v2 */

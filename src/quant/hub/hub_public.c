@@ -131,8 +131,8 @@ static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uin
 }
 
 /*
- * Returns the number of groups that both `scales` and `qzeros` contain. With g_idx, a tensor that
- * is a slice of the inputs may refer to any of these groups.
+ * Returns the number of groups that both `scales` and `qzeros` contain. If a tensor has only some
+ * of the inputs of the original weight, its g_idx may refer to any of these groups.
  */
 static uint64_t groups_there(const wb_int4_tensor *in, const wb__dtype *scales)
 {

@@ -62,7 +62,7 @@ KERNEL static void decode_q8_1(const uint8_t *p, float *out, size_t n)
 static const int8_t levels_iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                       1,    13,   25,  38,  53,  69,  89,  113};
 
-/* The values of F4, doubled. */
+/* The values of F4 (E2M1, see scalar/fp4.c), doubled. */
 static const int8_t levels_f4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 KERNEL static void decode_iq4_nl(const uint8_t *p, float *out, size_t n)
@@ -174,7 +174,8 @@ KERNEL static void decode_q5_k(const uint8_t *p, float *out, size_t n)
         scales_pair(p, s);
         for (size_t g = 0; g < 8; g += 2, out += 64) {
             bytes_32 packed = b_load(p + 48 + 16 * g);
-            bytes_32 bits = b_field(high, (int)g, 3); /* for both groups */
+            bytes_32 bits = b_field(high, (int)g, 3); /* bit 0: fifth bit of group g; bit 1: of
+                                                       * group g + 1 */
             bytes_32 low = b_left(b_and(bits, b_set(1)), 4);
             bytes_32 upper = b_left(b_and(bits, b_set(2)), 3);
             put_32_plus(out, b_or(b_field(packed, 0, 0xF), low), s[g], s[g + 8]);

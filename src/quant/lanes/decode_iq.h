@@ -124,7 +124,11 @@ KERNEL static void decode_iq3_s(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Values of the coordinates of IQ1: row 0 shifted up, row 1 shifted down. */
+/*
+ * The values -1, 0 and 1 of the coordinates 0, 1 and 2 of IQ1: plus 1/8 in row 0 (shifted up),
+ * minus 1/8 in row 1 (shifted down). Entry 3 is unused. Entries 4 to 7 repeat entries 0 to 3, for
+ * lookups that use three bits (a coordinate has two).
+ */
 static const float levels_iq1[2][8] = {{-0.875f, 0.125f, 1.125f, 0, -0.875f, 0.125f, 1.125f, 0},
                                        {-1.125f, -0.125f, 0.875f, 0, -1.125f, -0.125f, 0.875f, 0}};
 

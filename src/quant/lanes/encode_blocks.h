@@ -40,7 +40,8 @@ KERNEL static inline void store_nibbles(uint8_t *out, bytes_32 q)
     h_store(out, h_or(b_low(q), h_left(b_high(q), 4)));
 }
 
-/* Stores 32 5-bit quants: first four bytes with the fifth bits, then 16 bytes with the low bits. */
+/* Stores 32 5-bit quants: first the fifth bits in four bytes, then the lower four bits in 16
+ * bytes. */
 KERNEL static inline void store_fives(uint8_t *out, bytes_32 q)
 {
     wb__store_le32(out, b_tops(b_left(q, 3)));

@@ -10,9 +10,11 @@
  * 1/128 of the greatest score exactly as the scalar code does.
  *
  * Proof that this finds the same split as the scalar code, with S = Σ|w x| and V = Σw:
- *   - Put the positions where the values change their sign, and take the better shift. For this
- *     split, |lx| >= S and l2 <= (9/8)² V. So the greatest score is more than 3/4 S² / V.
- *   - l2 >= V / 64 for every split. So |lx| > S / 10 for every score near the greatest one.
+ *   - Consider the split whose two positions are both where the values change their sign, with the
+ *     better shift. It has |lx| >= S and l2 <= (9/8)² V. So the greatest score is more than
+ *     3/4 S² / V.
+ *   - l2 >= V / 64 for every split. So every split whose score is near the greatest one has
+ *     |lx| > S / 10.
  *   - Sums of up to 32 terms, computed in any order, have errors below 2^-17 S (lx) and 2^-16 V
  *     (l2). So the relative errors are below 2^-13 (lx), 2^-10 (l2) and, including the 2^-11 of the
  *     reciprocal, 2^-9 (score). Therefore the second step evaluates all splits whose score in the
@@ -40,7 +42,7 @@
 typedef struct split_sums {
     float x_before[RANKS + 1];
     float l2_before[WAYS][RANKS + 1];
-    float lx_behind[WAYS][RANKS + 1]; /* includes the contribution of the shift, over all values */
+    float lx_behind[WAYS][RANKS + 1]; /* includes the shift times the sum of w x over all values */
     float l2_behind[WAYS][RANKS + 1];
 } split_sums;
 

@@ -25,8 +25,8 @@ KERNEL static inline void load_groups(size_t size, lane_groups *groups)
 }
 
 /*
- * Sets `from` to 16 groups of `size` values: to those of the first block if `size` is 16, otherwise
- * to the eight groups of each block.
+ * Sets `from` to the start of 16 groups of `size` values. With size 16, these are the groups of the
+ * first block; with size 32, the eight groups of each of the two blocks.
  */
 KERNEL static inline void point_at(const float *first, const float *second, size_t size,
                                    const float **from)
@@ -105,8 +105,8 @@ KERNEL static inline bytes_32 shifted(const uint8_t *q, int shift)
 }
 
 /*
- * Pack 2-bit and 4-bit quants of K-quants, in the order of scalar/k.h. Precondition: all other bits
- * of the quants are 0.
+ * pack_2 and pack_4 pack 2-bit and 4-bit quants of K-quants, in the order that scalar/k.h
+ * documents. Precondition: all other bits of the quants are 0.
  */
 KERNEL static inline void pack_2(const uint8_t *q, uint8_t *out)
 {

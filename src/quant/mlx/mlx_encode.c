@@ -30,9 +30,9 @@ static wb__mlx_format format_of(int32_t dtype)
 /* ---- affine ---- */
 
 /*
- * With one bit, there are only two values: code 0 is the minimum, and code 1 is the maximum. Of
- * equal values, MLX takes the first one as the minimum. This matters if the minimum is zero, and
- * the group has zeros of both signs.
+ * With one bit, there are only two values: code 0 is the minimum, and code 1 is the maximum. If
+ * several values equal the minimum, MLX takes the first one. This matters if the minimum is zero
+ * and the group has zeros of both signs.
  */
 static void fit_one_bit(encoder *e, const float *values, size_t groups)
 {

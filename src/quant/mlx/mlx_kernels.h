@@ -3,9 +3,9 @@
  *
  * mlx_decode.c and mlx_encode.c prepare the scale and bias of each group as floats (widened and
  * rounded); the loops process the elements. Each kernel set is a table with the loops it
- * implements, and NULL for the others. wb__mlx_kernels_choose starts with the scalar sets, which
- * are the reference, and lets each set that the processor supports replace their loops. There is no
- * state.
+ * implements, and NULL for the others. wb__mlx_kernels_choose starts with the loops of the scalar
+ * sets, which are the reference, and replaces them by the loops of each further set that the
+ * processor supports. There is no state.
  *
  * Scales, biases and factors passed to vectorized decoders are finite, so that a NaN can only come
  * from a code. If they are not finite, the scalar loops decode the groups. Encoders accept any

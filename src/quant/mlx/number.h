@@ -88,7 +88,7 @@ static inline float wb__float_round(int32_t dtype, float x)
 
 /* ---- E8M0, E4M3, E2M1 ---- */
 
-/* As in MLX: 0 is 2^-127, and 255 is infinity instead of NaN. */
+/* Converts an E8M0 scale as MLX does: byte 0 is 2^-127, and byte 255 is infinity instead of NaN. */
 static inline float wb__float_from_e8m0(uint8_t byte)
 {
     return wb__float_of_bits(byte == 0 ? UINT32_C(0x400000) : (uint32_t)byte << 23);
@@ -106,7 +106,7 @@ static inline float wb__float_from_e4m3(uint8_t byte)
     return wb__float_of_bits(sign | wb__bits_of_float(value));
 }
 
-/* Saturates: larger magnitudes, infinities and NaN become 448. */
+/* Converts to E4M3. Magnitudes above 448, infinities and NaN become 448; the sign is kept. */
 static inline uint8_t wb__float_to_e4m3(float x)
 {
     uint32_t sign = wb__bits_of_float(x) >> 24 & 0x80;

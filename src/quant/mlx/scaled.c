@@ -9,11 +9,11 @@ const float wb__mlx_e2m1_values[16] = {0.0f,  0.5f,  1.0f,  1.5f,  2.0f,  3.0f, 
                                        -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f};
 
 /*
- * Of the sixteen values, MLX takes the first one with the least distance, computed in binary32. For
- * magnitudes of q up to 16, this is the nearest value; in a tie, the one of smaller magnitude; and
- * for zero, the one without sign. Far above 16, different distances round to the same float, so MLX
- * takes codes below 7, and finally 0. No value of a group gets that large unless the scale of the
- * group is saturated or not finite.
+ * MLX computes the distance of q to each of the sixteen values in binary32, and takes the first
+ * value with the least distance. If the magnitude of q is up to 16, this is the nearest value (in a
+ * tie, the one of smaller magnitude; for zero, the one without sign). Far above 16, different
+ * distances round to the same float, so MLX takes values of smaller magnitude than 6, and finally
+ * 0. q gets that large only if the scale of the group is saturated or not finite.
  */
 uint8_t wb__mlx_e2m1_code(float q)
 {

@@ -54,8 +54,8 @@ static inline float wb__half_of_e4m3(uint8_t bits)
 }
 
 /*
- * Rounds to nearest, ties upwards. Values of at least 240, where the exponent has its maximum,
- * become 448.
+ * Returns the E4M3 code of x, rounded to nearest, ties upwards. Returns 0 if x <= 0. Values of at
+ * least 248, which would round to 256 or more, become 448.
  */
 static inline uint8_t wb__e4m3_for(float x)
 {

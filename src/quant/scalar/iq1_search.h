@@ -11,8 +11,9 @@
 #define WB__IQ1_GROUP_M 16
 
 /*
- * Values of the coordinates: row 0 shifted up, row 1 shifted down. A row has four entries, stored
- * twice, so that a lookup may use two or three bits.
+ * The values -1, 0 and 1 of the coordinates 0, 1 and 2: plus 1/8 in row 0 (shifted up), minus 1/8
+ * in row 1 (shifted down). Entry 3 is unused. Entries 4 to 7 repeat entries 0 to 3, for lookups
+ * that use three bits (a coordinate has two).
  */
 extern const float wb__iq1_levels[2][8];
 

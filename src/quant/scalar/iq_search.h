@@ -21,7 +21,8 @@ typedef struct wb__iq_type {
     float step;        /* step between candidates; see wb__iq_search */
     float tiny;        /* a group with all magnitudes below this is encoded as zeros */
     bool even_signs;   /* only seven of eight signs are stored */
-    bool search_first; /* wb__search_unsigned gives the middle candidate, not the largest value */
+    bool search_first; /* the middle candidate comes from wb__search_unsigned instead of the
+                        * largest value */
     /* the second pass searches all points again, not only those of codes outside the codebook */
     bool again_all;
     float variance_of; /* variance = variance_of · Σx² / 256 */

@@ -15,11 +15,11 @@
  *   Q6_K   x = (d s) (q - 32)           groups of 16
  *   Q8_K   x = d q
  *
- * The first table shows the layout and the block size in bytes, the second one the value. d and m
- * are the common scales of the block, s is the scale and t the minimum of a group, and q is the
- * quant. Packed bits of a value never cross a byte boundary: byte m of each 32 bytes contains, from
- * its lowest bits upwards, bits of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the other
- * functions in k.h.
+ * The first table shows the layout and the block size in bytes, the second one the value. d is the
+ * common scale of the scales of the groups, and m that of their minima. s and t are the quantized
+ * scale and minimum of a group, and q is the quant of the value. Packed bits of a value never cross
+ * a byte boundary: byte i of each 32 bytes contains, from its lowest bits upwards, bits of the
+ * values i, i + 32, i + 64 …; see wb__k_unpack_2 and the other functions in k.h.
  */
 #include "quant/scalar/k.h"
 #include "quant/kernel.h"

@@ -22,8 +22,8 @@ typedef struct wb__k_pairs {
 
 /*
  * Quantizes the scales to multiples of block->d, and the minima to multiples of block->m. The
- * factors are at most `top`. `sums` has the sum of the weights of each group, or is NULL without an
- * importance matrix.
+ * stored multipliers are at most `top`. `sums` has the sum of the weights of each group, or is NULL
+ * without an importance matrix.
  */
 void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
                           const float *sums, wb__k_pairs *block);
@@ -48,8 +48,8 @@ bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d);
 /* ---- packing ---- */
 
 /*
- * Two bits per value. Each half of the block has 32 bytes. Byte m contains the values m, m + 32,
- * m + 64 and m + 96 of this half.
+ * Two bits per value. Each half of the block has 32 bytes. Byte i contains the values i, i + 32,
+ * i + 64 and i + 96 of this half.
  */
 static inline void wb__k_unpack_2(const uint8_t *packed, uint8_t *q)
 {
@@ -67,8 +67,8 @@ static inline void wb__k_pack_2(const uint8_t *q, uint8_t *packed)
 }
 
 /*
- * Four bits per value. Each quarter of the block has 32 bytes. Byte m contains the values m and
- * m + 32 of this quarter.
+ * Four bits per value. Each quarter of the block has 32 bytes. Byte i contains the values i and
+ * i + 32 of this quarter.
  */
 static inline void wb__k_unpack_4(const uint8_t *packed, uint8_t *q)
 {
@@ -97,7 +97,8 @@ static inline void wb__k_pack_1(const uint8_t *q, int shift, uint8_t *packed)
 
 /*
  * Six bits per value. The upper two are packed as in wb__k_unpack_2. For the lower four, each half
- * of the block has 64 bytes. Byte m contains those of the values m and m + 64 of this half.
+ * of the block has 64 bytes. Byte i contains the lower four bits of the values i and i + 64 of this
+ * half.
  */
 static inline void wb__k_unpack_6(const uint8_t *low, const uint8_t *high, uint8_t *q)
 {

@@ -130,8 +130,8 @@ static void decode_q8_1(const uint8_t *blocks, float *values, size_t n)
 /* ---- encoding ---- */
 
 /*
- * Returns 1 / d, or 0 if d is 0. The result for a subnormal d is infinity; rounding.h defines the
- * quants that result from this.
+ * Returns 1 / d, or 0 if d is 0. The result is infinite if d is too small (subnormal); rounding.h
+ * defines the quants that result from this.
  */
 static float reciprocal(float d)
 {

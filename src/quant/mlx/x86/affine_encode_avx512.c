@@ -56,7 +56,8 @@ AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t las
         }
         extremes a = MERGE(e[0], e[1], _mm512_shuffle_f32x4, 0x44, 0xEE);
         extremes b = MERGE(e[2], e[3], _mm512_shuffle_f32x4, 0x44, 0xEE);
-        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j: group k + 4 j */
+        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j has values of group
+                                                                  * k + 4 j */
     }
     extremes a = MERGE(four[0], four[1], _mm512_shuffle_ps, 0x44, 0xEE);
     extremes b = MERGE(four[2], four[3], _mm512_shuffle_ps, 0x44, 0xEE);

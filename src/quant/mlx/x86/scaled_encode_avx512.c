@@ -37,7 +37,8 @@ AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
         }
         __m512 a = MERGE(e[0], e[1], _mm512_shuffle_f32x4, 0x44, 0xEE);
         __m512 b = MERGE(e[2], e[3], _mm512_shuffle_f32x4, 0x44, 0xEE);
-        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j: group k + 4 j */
+        four[k] = MERGE(a, b, _mm512_shuffle_f32x4, 0x88, 0xDD); /* quarter j has values of group
+                                                                  * k + 4 j */
     }
     __m512 a = MERGE(four[0], four[1], _mm512_shuffle_ps, 0x44, 0xEE);
     __m512 b = MERGE(four[2], four[3], _mm512_shuffle_ps, 0x44, 0xEE);
