@@ -1,8 +1,8 @@
 /*
  * device/cuda_calls.h: the declarations used from the CUDA driver API, as documented in NVIDIA's
  * "CUDA Driver API" for version 11.0 and later. Objects are opaque pointers. Functions whose ABI
- * changed have a version suffix in their symbol name (such as _v2). The toolkit header adds it with
- * macros; lookups by dlsym must spell it out.
+ * changed have a version suffix in their symbol name (such as _v2). NVIDIA's header adds the suffix
+ * with macros; names passed to dlsym must contain it.
  */
 #ifndef WB_DEVICE_CUDA_CALLS_H
 #define WB_DEVICE_CUDA_CALLS_H

@@ -32,7 +32,8 @@ static inline uint32x4_t not_less(float32x4_t x, float32x4_t than)
 
 /*
  * Finds the level of IQ4 nearest to x by binary search (see lanes/encode_iq4.h). Returns the upper
- * three of the four bits of its index. A lane of the mask *last is set if the lowest bit is 1.
+ * three of the four bits of the level's index. A lane of the mask *last is set if the lowest bit of
+ * the index is 1.
  */
 static inline uint32x4_t iq4_halving(float32x4_t x, uint32x4_t *last)
 {

@@ -21,9 +21,9 @@ typedef struct wb__k_pairs {
 } wb__k_pairs;
 
 /*
- * Quantizes the scales to multiples of block->d, and the minima to multiples of block->m. The
- * stored multipliers are at most `top`. `sums` has the sum of the weights of each group, or is NULL
- * without an importance matrix.
+ * Quantizes the scales to multiples of block->d, and the minima to multiples of block->m, with
+ * factors of at most `top`. `sums` has the sum of the weights of each group, or is NULL without an
+ * importance matrix.
  */
 void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
                           const float *sums, wb__k_pairs *block);

@@ -26,7 +26,8 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 /*
  * Finds the level of IQ4 nearest to x by binary search (see lanes/encode_iq4.h). Returns the upper
- * three of the four bits of its index. A lane of the mask *last is set if the lowest bit is 1.
+ * three of the four bits of the level's index. A lane of the mask *last is set if the lowest bit of
+ * the index is 1.
  */
 KERNEL static inline __m256i iq4_halving(lanes x, __m256 *last)
 {

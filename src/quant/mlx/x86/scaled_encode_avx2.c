@@ -61,7 +61,7 @@ AVX2_INLINE bool store_32(const __m256 q[4], uint8_t *packed)
     __m256i negative = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_setzero_si256(), signs),
                                         _mm256_cmpgt_epi8(codes, _mm256_setzero_si256()));
     codes = _mm256_or_si256(codes, _mm256_and_si256(negative, _mm256_set1_epi8(8)));
-    /* The quarters are in the order 0 2 1 3 now; packing words to bytes restores the order. */
+    /* The quarters of `codes` are in the order 0 2 1 3. The interleaving below sorts them. */
     __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 16 << 8));
     __m256i bytes = _mm256_packus_epi16(pairs, pairs);
     __m128i first = _mm256_castsi256_si128(bytes), second = _mm256_extracti128_si256(bytes, 1);
