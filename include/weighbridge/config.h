@@ -266,9 +266,9 @@ typedef struct wb_config {
     uint64_t expert_group_used_count;
     wb_expert_gating expert_gating_func;
     double expert_weights_scale;  /* factor of the weights of the selected experts */
-    uint32_t expert_weights_norm; /* 1: these weights are divided by their sum */
+    uint32_t expert_weights_norm; /* 1: weights of selected experts are divided by their sum */
     uint64_t expert_shared_count;
-    uint64_t expert_shared_feed_forward_length; /* sum over all shared experts */
+    uint64_t expert_shared_feed_forward_length; /* total width of all shared experts */
     uint64_t leading_dense_block_count;         /* layers without experts at the start */
     uint64_t interleave_moe_layer_step;         /* n: every n-th layer has experts */
     /* layers for multi-token prediction; they follow the n_layers layers of the model */
@@ -356,7 +356,7 @@ typedef struct wb_layer {
     uint64_t value_length;   /* length of v per head */
     uint64_t sliding_window; /* in tokens, the token itself included; 0: full attention */
     uint64_t n_experts;      /* 0: the feed-forward network is dense */
-    uint64_t ffn_dim;        /* of the dense network, or of one expert; 0: none */
+    uint64_t ffn_dim;        /* width of the dense network, or of one expert; 0: none */
     double rope_theta;
 } wb_layer;
 #define WB_LAYER_INIT WB_INIT(wb_layer)

@@ -207,9 +207,9 @@ WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t inde
                                   wb_converted *converted, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns the path of an existing file that the result replaces or removes (WB_CONVERT_FORCE); NULL
- * if `index` is not below the number of such files. Known after wb_convert_check or wb_convert.
- * Borrowed until wb_conversion_free.
+ * Returns the path of file number `index` among the existing files that the result replaces or
+ * removes (WB_CONVERT_FORCE); NULL if `index` is not below the number of such files. Known after
+ * wb_convert_check or wb_convert. Borrowed until wb_conversion_free.
  */
 WB_API const char *wb_conversion_replaces(const wb_conversion *conversion, uint64_t index);
 

@@ -199,6 +199,8 @@ typedef struct wb_writeback wb_writeback;
 #define WB_WRITEBACK_ALIGNMENT 4096
 
 /*
+ * Opens a wb_writeback.
+ *
  * writer  a writer for which wb_writer_begin was called; must exist until wb_writeback_free
  * slots   maximum number of asynchronous writes at a time, 1 to 64; each uses one slot
  */

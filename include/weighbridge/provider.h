@@ -217,8 +217,9 @@ WB_API wb_status wb_provider_fuse_groups(const wb_provider *provider, const char
                                          uint32_t *count, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns a buffer with the slice of a tensor along dimension `axis` that rank number `rank` of
- * `of` ranks gets; see wb_slice_plan. For "a+b" the slices of a and b are fused.
+ * Returns a buffer with a slice of a tensor. The tensor is divided among `of` ranks along dimension
+ * `axis`, and the slice is that of rank number `rank`; see wb_slice_plan. For "a+b" the slices of a
+ * and b are fused.
  */
 WB_API wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name_len,
                                    uint32_t axis, uint32_t rank, uint32_t of, wb_buffer *buffer,

@@ -61,8 +61,9 @@ typedef struct wb_writer_options {
     const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     /*
-     * in bytes, a power of two of at least 8; 0: the default, in brackets. safetensors: alignment
-     * of the data [8]; GGUF: of each tensor [general.alignment, or 32]; npz: of each array [none]
+     * alignment in bytes, a power of two of at least 8; 0: the default, given here in brackets.
+     * safetensors: of the data [8]; GGUF: of each tensor [general.alignment, or 32]; npz: of each
+     * array [none]
      */
     uint64_t alignment;
     /* limit of tensor bytes in a file; a larger tensor gets a separate file; 0: no limit */
@@ -225,9 +226,9 @@ WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uin
 WB_API wb_status wb_writer_check(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Returns the path of an existing file that the commit replaces or removes (WB_WRITE_FORCE); NULL
- * if `index` is not below the number of such files. Known after wb_writer_check or wb_writer_begin.
- * Borrowed until wb_writer_free.
+ * Returns the path of file number `index` among the existing files that the commit replaces or
+ * removes (WB_WRITE_FORCE); NULL if `index` is not below the number of such files. Known after
+ * wb_writer_check or wb_writer_begin. Borrowed until wb_writer_free.
  */
 WB_API const char *wb_writer_replaces(const wb_writer *writer, uint64_t index);
 

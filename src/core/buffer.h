@@ -1,8 +1,9 @@
 /*
  * core/buffer.h: a growable byte buffer with a maximum size.
  *
- * After a failure, all further calls are ignored, so that a writer may check for errors once at its
- * end. A zero-initialised buffer is empty and valid once `allocator` and `ceiling` are set.
+ * After a failure, all further calls are ignored, so that code that fills a buffer may check for
+ * errors once, after its last call. A zero-initialised buffer is empty and valid once `allocator`
+ * and `ceiling` are set.
  */
 #ifndef WB_CORE_BUFFER_H
 #define WB_CORE_BUFFER_H

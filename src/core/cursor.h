@@ -13,7 +13,8 @@
  *
  * The bytes "at hand" are those between p and end, which can be read without another fetch. A read
  * past the limit returns zero and sets `truncated`. A failed fill sets `failed`; the `fill`
- * function itself reports the error. A reader may therefore check for errors once at its end.
+ * function itself reports the error. A reader may therefore check for errors once, after its last
+ * call.
  *
  * A cursor may keep all bytes that it has read. `kept` then points to a buffer that holds the bytes
  * from offset 0 to `end`, followed by WB__CURSOR_SLACK more writable bytes. The reader may

@@ -45,7 +45,7 @@ typedef struct wb__dtype {
     int bias;
 } wb__dtype;
 
-/* Returns the table row of a wb_dtype, or NULL if the number is unknown. */
+/* Returns the row of dtypes.def for a wb_dtype, or NULL if the number is unknown. */
 const wb__dtype *wb__dtype_get(int32_t id);
 
 /* Returns the row with this name (case-sensitive), or NULL. */

@@ -88,8 +88,9 @@ static void subtract(big *a, const big *b)
 }
 
 /*
- * Returns the bits of q * 2^(binade - 63), rounded to a double. The top bit of q must be set.
- * `sticky` is true if the exact number is larger by a nonzero remainder.
+ * Rounds q * 2^(binade - 63) to a double and returns the bits of the double. The top bit of q must
+ * be set. `sticky` means that the exact number is slightly larger: the division that computed q
+ * left a remainder, or digits were dropped before.
  */
 static uint64_t round_to_double(uint64_t q, int binade, bool sticky)
 {

@@ -164,7 +164,8 @@ void wb__key_set_stop(wb__key_set *set);
 
 /*
  * Adds a key of an object. `object` is a number that the caller chooses for each object. Sets
- * *repeated to whether the object already had this key. Returns false if out of memory.
+ * *repeated to true if the object already had this key, else to false. Returns false if out of
+ * memory.
  */
 bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repeated);
 
