@@ -10,7 +10,7 @@ struct wb__decode_cache {
     wb_allocator allocator;
     pthread_mutex_t lock;
     wb__cached_tensor
-        *cached[WB__CACHED_TENSORS]; /* most recently used first; an entry may have users or not */
+        *cached[WB__CACHED_TENSORS]; /* most recently used first, with and without users */
     wb__inflate_stream *idle[IDLE];
     size_t next; /* index in `idle` of the stream that is replaced next, once `idle` is full */
 };

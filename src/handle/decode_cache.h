@@ -16,7 +16,8 @@ struct wb__inflate_stream;
  * next. */
 #define WB__CACHED_TENSORS 2
 
-/* The bytes of a tensor, in file order. */
+/* A cached tensor. `data` has its elements in the order of the file. `users` is the number of
+ * callers that have not released the tensor. */
 typedef struct wb__cached_tensor {
     size_t tensor;
     size_t bytes;
@@ -43,8 +44,8 @@ wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__contex
 void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache,
                                      wb__cached_tensor *cached); /* NULL is ignored */
 
-/* Returns an idle stream of the tensor that can reach the decompressed byte at offset `at`, or
- * NULL. The caller owns the stream. */
+/* Returns an idle stream of the tensor that can read the decompressed byte at offset `at` without a
+ * restart, or NULL. The caller owns the stream. */
 struct wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
                                                         size_t tensor, uint64_t at);
 

@@ -16,7 +16,8 @@ typedef struct files {
     wb__tree tokenizer_config_tree, generation_tree, pooling_tree;
 } files;
 
-/* A file that cannot be read is a finding and counts as missing. */
+/* Reads a sidecar file. If the file cannot be read, adds a finding and treats the file as
+ * missing. */
 static wb_status read_text(files *f, const char *name, struct text *text)
 {
     wb_status status = wb__sidecar_text(f->model, f->context, name, &text->text, &text->bytes);
@@ -110,8 +111,8 @@ static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__s
     return wb__tokenizer_make(&derived->tokenizer, f->context, &input);
 }
 
-/* Derives ARCHITECTURE.pooling_type (how token vectors are pooled into one vector) from the pooling config
- * of sentence-transformers. */
+/* Derives the key ARCHITECTURE.pooling_type, the method that combines the token vectors into one
+ * vector, from the pooling config of sentence-transformers. */
 static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
 {
     static const struct {
@@ -199,7 +200,7 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
 
 static wb_status make(const wb_model *model, wb__context *context, wb__derived_meta **made)
 {
-    wb__context own = *context; /* a copy, because the findings belong to the derived metadata */
+    wb__context own = *context; /* a copy whose findings are those of `derived` */
     wb__derived_meta *derived = wb__alloc(&model->allocator, sizeof *derived);
     *made = derived;
     if (derived == NULL)
@@ -215,7 +216,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__derived_m
 wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
                               const wb__derived_meta **derived)
 {
-    /* Only caches like this one change in a const model, hence the cast. */
+    /* The cast removes `const`: a const model never changes, except for caches such as this one. */
     _Atomic(wb__derived_meta *) *cache = (_Atomic(wb__derived_meta *) *)(uintptr_t)&model->derived;
     wb__derived_meta *known = atomic_load(cache);
     *derived = known;

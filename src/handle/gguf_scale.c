@@ -1,10 +1,10 @@
 /*
  * GGUF per-tensor scales: a tensor NAME.scale next to NAME.weight. It has type F32 and holds one
- * value, or one for each expert. llama.cpp multiplies the output of the matrix by it. If the weight
- * is NVFP4, its blocks are relative to the scale, and the scale is a part of the packed weight
- * (model/packed.h). llama-quantize can convert NVFP4 weights to other types, and keeps the scales.
- * The library presents such a weight and its scale as separate tensors, so that programs find the
- * weight as it is stored.
+ * value, or one for each expert. llama.cpp multiplies the output of the weight by the scale. If the
+ * weight is NVFP4, its blocks are relative to the scale, and the scale is a part of the packed
+ * weight (model/packed.h). llama-quantize can convert NVFP4 weights to other types, and keeps the
+ * scales. The library presents a converted weight and its scale as separate tensors, so that
+ * programs get the weight as it is stored.
  */
 #include "handle/semantics.h"
 
@@ -30,8 +30,9 @@ static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed 
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
-/* Returns true if llama.cpp can multiply the tensor by a scale: a matrix of a layer, a stack of
- * experts, or the output. llama.cpp has no scales for experts that are stored one by one. */
+/* Returns true if llama.cpp supports a scale for the tensor, which must be a matrix of a layer, a
+ * stack of experts, or the output matrix. llama.cpp supports no scales for experts that are stored
+ * one by one. */
 static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |

@@ -43,7 +43,8 @@ struct wb_model {
     _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
 
-/* A sidecar file whose path differs from its name, as in a store. The last entry has name NULL. */
+/* A sidecar file whose path differs from its name, as in an Ollama store. The last entry of a list
+ * has name NULL. */
 typedef struct wb__named_file {
     const char *name; /* "tokenizer.json" */
     const char *path;
@@ -67,8 +68,8 @@ void wb__model_delete(wb_model *model);
 wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
                       const wb__packed **packed);
 
-/* The names of all tensors. `offsets` has the start of each name in `texts`, and the end of
- * `texts`. */
+/* The names of all tensors. offsets[i] is the start of name i in `texts`, and the last element of
+ * `offsets` is the length of `texts`. */
 typedef struct wb__name_list {
     size_t bytes; /* size of this struct, with `offsets` and any copied texts */
     const char *texts;

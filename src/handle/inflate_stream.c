@@ -46,8 +46,8 @@ static wb_status fail(wb__inflate_stream *stream, wb__finding_id id, const char 
                     what);
 }
 
-/* Runs the inflater once. Reads more compressed bytes if the input buffer is empty and the file has
- * more. Sets *stuck if all input was consumed and no output was produced. */
+/* Runs the inflater once. Reads more compressed bytes if the input buffer is empty and the tensor
+ * has more. Sets *stuck if all input was consumed and no output was produced. */
 static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuck)
 {
     wb__inflate_step *step = &stream->step;

@@ -213,7 +213,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
     *offsets = NULL;
     if (kind > WB_NAMES_CANONICAL)
         return wb__fail_argument(&context, WB__MSG_HANDLE_NAMES_KIND);
-    /* Only caches like this one change in a const model, hence the cast. */
+    /* The cast removes `const`: a const model never changes, except for caches such as this one. */
     _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)(uintptr_t)&model->names[kind];
     wb__name_list *known = atomic_load(cache);
     if (known == NULL) {

@@ -14,7 +14,7 @@ static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t 
     return negative ? 0 : value;
 }
 
-/* Converts an array with one integer per layer to a fact, which is the largest of the integers. */
+/* Sets *fact to the largest element of an array that has one integer per layer. */
 static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__fact *fact)
 {
     const wb__array *array = meta->value.array;
@@ -205,7 +205,7 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
 
 static wb_status make(const wb_model *model, wb__context *context, wb__semantics **made)
 {
-    wb__context own = *context; /* a copy, because the findings belong to the semantics */
+    wb__context own = *context; /* a copy whose findings are those of `semantics` */
     wb__semantics *semantics = wb__alloc(&model->allocator, sizeof *semantics);
     *made = semantics;
     if (semantics == NULL)
@@ -223,7 +223,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__semantics
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics)
 {
-    /* Only caches like this one change in a const model, hence the cast. */
+    /* The cast removes `const`: a const model never changes, except for caches such as this one. */
     _Atomic(wb__semantics *) *cache = (_Atomic(wb__semantics *) *)(uintptr_t)&model->semantics;
     wb__semantics *known = atomic_load(cache);
     *semantics = known;

@@ -20,7 +20,7 @@ typedef struct wb__semantics {
     wb__facts facts;
     const wb__family *family; /* family whose naming rules apply; never NULL */
     bool is_said;             /* the files specify the architecture */
-    bool is_family;           /* false: unknown family; `family` gives only the rules */
+    bool is_family;           /* false: unknown family; `family` gives only naming rules */
     bool by_key;              /* facts come from GGUF key-values, not config.json */
     char *architecture;       /* NULL: unknown */
     size_t architecture_bytes;
@@ -30,7 +30,8 @@ typedef struct wb__semantics {
     wb_findings findings; /* findings made while computing the semantics */
 } wb__semantics;
 
-/* Returns the scope of the expressions of the family. `semantics` must outlive it. */
+/* Returns the scope in which the expressions of the family's table are evaluated. `semantics` must
+ * outlive the scope. */
 wb__family_scope wb__semantics_scope(const wb__semantics *semantics);
 
 /* Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */
@@ -44,8 +45,8 @@ wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const ch
 
 /*
  * Sets *path to the path that a sidecar file would have, and *folder to the directory that links
- * must not leave (wb__source_open_in). *path is NULL if the model has no such file. The caller frees
- * *path, of strlen + 1 bytes.
+ * must not leave (wb__source_open_in). *path is NULL if the model has no such file. The caller
+ * frees *path, whose size is strlen + 1 bytes.
  */
 wb_status wb__sidecar_path(const wb_model *model, wb__context *context, const char *name,
                            const char **folder, char **path);

@@ -39,7 +39,7 @@ static int resolve(int folder, const char *name, int flags, bool links)
         if (fd >= 0 || (errno != EAGAIN && errno != ENOSYS && errno != EPERM))
             return (int)fd;
         if (errno != EAGAIN)
-            break; /* an older kernel, or a seccomp filter */
+            break; /* the kernel is too old, or a seccomp filter forbids openat2 */
     }
 #endif
     return wb__beneath_walk(folder, NULL, name, flags, links);
@@ -145,9 +145,9 @@ static int open_parent(int folder, const char *name, const char **entry, size_t 
     return resolve(folder, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, false);
 }
 
-/* If the file `name` in the directory `folder` is a link of a cache to a blob, returns true and
- * sets `blob` (PATH_MAX bytes) to the path of the blob, relative to the repository. `depth` is the
- * number of directories from the repository down to `folder`. */
+/* If the file `name` in the directory `folder` is a link to a blob of a Hugging Face cache, returns
+ * true and sets `blob` (PATH_MAX bytes) to the path of the blob, relative to the repository.
+ * `depth` is the number of directories from the repository down to `folder`. */
 static bool find_blob(int folder, size_t depth, const char *name, char *blob)
 {
     const char *entry;

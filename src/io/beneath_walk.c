@@ -19,7 +19,7 @@
 #define O_PATH O_RDONLY
 #endif
 
-/* As in Linux (path_resolution(7)). */
+/* Maximum number of links to follow, as in Linux (path_resolution(7)), and of open directories. */
 #define MAX_LINKS 40
 #define MAX_DEPTH 40
 

@@ -4,8 +4,8 @@
  *
  * Cached data is read fastest through the page cache. Uncached data is read fastest with direct
  * I/O, if the disk and the file system support it. Direct I/O takes about a hundredth of the
- * processor time. The method is chosen for each byte range, so a file that is partly cached is read
- * with both.
+ * processor time that the page cache takes. The method is chosen for each byte range, so a file
+ * that is partly cached is read with both.
  */
 #ifndef WB_IO_DIRECT_H
 #define WB_IO_DIRECT_H

@@ -24,7 +24,8 @@
 
 #define DEEPEST 64 /* maximum depth of subdirectories; each level needs two descriptors */
 
-/* Two directories that are visited together. */
+/* A directory of the old tree (`from`) and the directory with the same path in the new tree
+ * (`to`). */
 typedef struct level {
     int from, to;
     const wb__kept_entries *kept; /* NULL below the first level: everything is kept */

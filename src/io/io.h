@@ -126,7 +126,7 @@ typedef struct wb__window {
     wb__context *context;
     size_t capacity; /* maximum number of bytes the cursor may buffer */
     uint8_t *buffer; /* NULL if the cursor reads a memory source in place */
-    size_t bytes;    /* current size of `buffer`, without the alignment slack */
+    size_t bytes;    /* size of `buffer`, without the bytes that window.c adds to align it */
 } wb__window;
 
 /*

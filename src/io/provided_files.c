@@ -51,7 +51,8 @@ wb_status wb__provided_open(wb__context *context, const char *path, wb_source *s
     return WB_OK;
 }
 
-/* Distinguishes a failure of `each` from one of the listing. */
+/* Context of the callback pass_on. `each_failed` distinguishes an error of `each` from an error of
+ * the caller's function files.list. */
 typedef struct listing {
     wb_status (*each)(void *ctx, const char *name);
     void *ctx;

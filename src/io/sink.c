@@ -27,7 +27,8 @@ void wb__sink_free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
-/* An empty partial file is useless to the next run. */
+/* Returns true if the file is empty. An empty partial file is removed, because the next run could
+ * not reuse anything. */
 static bool is_empty(const wb_sink *sink)
 {
     struct stat st;

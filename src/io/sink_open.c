@@ -18,7 +18,8 @@ void wb__sink_draw_name(wb_sink *sink)
         wb__temporary_name(sink->temporary, key.word[0] ^ key.word[1], WB__NO_MEMBER);
 }
 
-/* A file that replaces another one never has wider permissions than the old file. */
+/* Returns the permissions of the new file. They are never wider than those of the file that it
+ * replaces. */
 static mode_t mode_of(const wb_sink *sink)
 {
     return sink->existing ? sink->mode : 0666;

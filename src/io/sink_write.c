@@ -162,8 +162,8 @@ int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, 
                                       left < RANGE_BYTES ? (size_t)left : RANGE_BYTES, 0);
         if (got > 0) {
             /*
-             * Start write-back now, or fsync would have to write everything. Its errors are ignored
-             * because fsync reports them.
+             * Start write-back now, or fsync would have to write everything. Ignore errors of
+             * sync_file_range, because fsync reports them.
              */
             if ((size_t)got >= RANGE_BYTES / 8)
                 (void)sync_file_range(to, (off_t)(at + *done), got, SYNC_FILE_RANGE_WRITE);

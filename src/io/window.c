@@ -1,10 +1,10 @@
 #include "io/io.h"
 
 /*
- * Each byte in the window has the same position within a cache line (64 bytes) as in the page-cache
- * copy of the file. Otherwise the page offset of the destination of a copy may be slightly larger
- * than that of the source. REP MOVSB on some processors (Zen 3 and 4) then assumes that each
- * written byte is about to be read, and becomes seven times slower.
+ * Each byte is at the same offset within a cache line (64 bytes) in the buffer as in the page
+ * cache. Otherwise, when the kernel copies to the buffer, the destination may have a slightly
+ * larger offset within its page than the source. For such a copy, REP MOVSB is seven times slower
+ * on some processors (Zen 3 and 4), which assume that each written byte is about to be read.
  */
 #define LINE 64
 

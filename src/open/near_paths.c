@@ -1,4 +1,5 @@
-/* Explains paths that are near a model, and finds the model of a Hugging Face cache. */
+/* Explains errors for paths that are not a model but are related to one (an Ollama store, an
+ * address, a shard), and finds the model in a repository of a Hugging Face cache. */
 #include "bundles/ollama/ollama.h"
 #include "handle/config_json.h"
 #include "open/open.h"

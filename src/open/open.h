@@ -26,21 +26,24 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *folde
 
 /* ---- paths that are near a model (near_paths.c) ---- */
 
-/* Finds the snapshot of branch `main` in a repository of a Hugging Face cache. *snapshot is its
- * path, which the caller frees (strlen + 1 bytes), or NULL if the directory is no such repository. */
+/* Finds the snapshot of branch `main` in a repository of a Hugging Face cache. *snapshot is the
+ * path of the snapshot, which the caller frees (strlen + 1 bytes), or NULL if `folder` is no such
+ * repository. */
 wb_status wb__snapshot_of(wb__context *context, const char *folder, char **snapshot);
 
 /* Returns true if a path is an address like https://example.org/model.gguf. */
 bool wb__is_address(const char *path);
 
-/* If a directory is an Ollama store, contains one, or is in one, replaces the error. */
+/* If a directory is an Ollama store, contains one, or is in one, replaces the error by one that
+ * says so. */
 void wb__explain_store(wb__context *context, const char *folder);
 
-/* If a directory is no Ollama store but contains one, replaces the error that it has no model with
- * the wanted name. */
+/* If `store` is no Ollama store but contains one, replaces the error (no model with this name) by
+ * one that says so. */
 void wb__explain_store_option(wb__context *context, const char *store);
 
-/* Replaces the error about missing shards if the shard that was named is no file of weights. */
+/* Replaces the error about missing shards if the file that the user named is a file of another
+ * recognized format, not a weights file. `source` is this file. */
 void wb__explain_lone_shard(wb__context *context, wb__source *source);
 
 /* The packing that each blob of an Ollama model declares, one hint per file. */

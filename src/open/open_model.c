@@ -15,8 +15,9 @@ static void free_paths(wb__context *context, char **paths, size_t count)
     wb__free(&context->allocator, (void *)paths, count * sizeof *paths);
 }
 
-/* If the caller provides the files, tells it (files.expect) the paths of all files of a bundle.
- * The caller can then prepare them together, for example in one round trip over a network. */
+/* If the caller provides the files, passes the paths of all files of a bundle to its function
+ * files.expect. The caller can then prepare the files together, for example in one round trip over
+ * a network. */
 static wb_status expect_files(wb__context *context, const wb__bundle *bundle)
 {
     if (context->files.expect == NULL || !wb__files_own(context, bundle->folder))
@@ -163,8 +164,8 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
     return status;
 }
 
-/* Returns WB_ERROR_NOT_FOUND. If the path is that of a blob in a store or an address, replaces the
- * message by one that explains it. */
+/* Returns WB_ERROR_NOT_FOUND. If the path is an address (https://…), or a path of a blob in an
+ * Ollama store, replaces the message by one that says so. */
 static wb_status explain_missing(wb__context *context, const char *path)
 {
     uint8_t digest[WB__BLOB_DIGEST_BYTES];

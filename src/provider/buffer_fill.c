@@ -6,14 +6,16 @@
  * into the destination. */
 #define CHUNK_BYTES WB__DIRECT_BYTES
 
-/* Size of a staging buffer for uploads: two chunks, because BF16 values may become F32. */
+/* Size of a staging buffer for uploads: twice the size of a chunk, because BF16 values may be
+ * converted to F32. */
 #define READY_BYTES (2 * CHUNK_BYTES)
 
 /* Number of values decoded per call. It is large, because for AWQ and GPTQ each call reads and
  * transposes the complete tensor. */
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
-/* Maximum number of stored bytes of a piece of a run. Several threads fill the pieces of a run. */
+/* A run (a range of a stored tensor, wb__run) is divided into pieces, which several threads may
+ * fill at the same time. Maximum number of stored bytes of a piece. */
 #define PIECE_BYTES ((uint64_t)16 << 20)
 
 /* ---- upload ---- */
@@ -352,8 +354,8 @@ static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, ui
     return status;
 }
 
-/* Fills n elements of a permuted run. They are complete heads, because rows are permuted only
- * within a head. */
+/* Fills n elements of a run whose rows are permuted. The elements are complete attention heads,
+ * because rows are permuted only within a head. */
 static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
     uint64_t row_elements = run->elements / run->rows;

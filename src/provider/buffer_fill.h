@@ -77,17 +77,17 @@ static inline bool wb__fill_ended(const wb__filler *f, size_t number)
 wb_status wb__fill_all(wb__filler *f);
 
 /*
- * Returns the mapped bytes of a layout if the buffer can use them: contiguous, unchanged, mapped,
- * and aligned for their dtype. Otherwise returns NULL.
+ * Returns the bytes of the mapped file if the buffer can use them without a copy: they must be
+ * contiguous, need no conversion, and be aligned for their dtype. Otherwise returns NULL.
  */
 const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
 
 /* ---- row_scatter.c ---- */
 
 /*
- * Copies n bytes of a permuted run to their rows in the buffer. `bytes` are converted to the dtype
- * of the buffer already; they begin at byte `at` of the rows that the run reads. `to` is the
- * address of permuted row rows.start. Skips permuted rows outside `rows`.
+ * Copies n bytes of a run whose rows are permuted to their rows in the buffer. `bytes` are already
+ * converted to the dtype of the buffer; they begin at byte `at` of the rows that the run reads.
+ * Copies only the rows whose new index is in `rows`. `to` is the address of row rows.start.
  */
 void wb__scatter_rows(const wb__run *run, uint64_t at, const uint8_t *bytes, uint64_t n,
                       wb__cut rows, uint8_t *to);

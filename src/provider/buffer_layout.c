@@ -49,7 +49,8 @@ static wb_status add_section(wb__layout_maker *m, wb__part role)
     }
     if (status != WB_OK)
         return status;
-    /* Only now is the dtype known: align the section to the size of its elements. */
+    /* Align the section to the size of its elements. This is done last because their dtype is known
+     * only now. */
     const wb__dtype *dtype = wb__dtype_get(section->dtype < 0 ? WB_DTYPE_U8 : section->dtype);
     uint64_t size = wb__dtype_is_plain(dtype) && dtype->block_bits > 8 ? dtype->block_bits / 8 : 1;
     uint64_t shift = (size - section->offset % size) % size;

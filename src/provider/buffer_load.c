@@ -55,8 +55,8 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
     return buffer;
 }
 
-/* Copies the shape and the part rows into the entry, because those of the layout are freed with it.
- * The caller holds the lock. */
+/* Copies the shape and the part rows from the layout into the entry, because the entry outlives the
+ * layout. The caller holds the lock. */
 static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout *layout)
 {
     size_t shape = layout->rank * sizeof *layout->shape;

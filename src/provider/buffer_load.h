@@ -30,10 +30,12 @@ wb_status wb__load_prepare(wb_provider *provider, wb__context *context, wb__entr
 /* Allocates the buffer, unless it is borrowed. */
 wb_status wb__load_allocate(const wb_provider *provider, wb__context *context, wb__load_job *job);
 
-/* If `status` is WB_OK, publishes the buffer, with one use if `uses` is set. Else frees it. */
+/* If `status` is WB_OK, publishes the buffer, and adds a use for the caller if `uses` is set.
+ * Otherwise frees the buffer. */
 void wb__load_end(wb_provider *provider, wb__load_job *job, wb_status status, bool uses);
 
-/* Loads an entry that is marked as loading, in this thread, and adds a use. */
+/* Loads an entry that is marked as loading, in the calling thread, and adds a use for the
+ * caller. */
 wb_status wb__load_alone(wb_provider *provider, wb__context *context, wb__entry *entry);
 
 #endif

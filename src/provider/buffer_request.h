@@ -169,7 +169,7 @@ uint64_t wb__head_rows(const wb__head_counts *counts, wb__leaf leaf);
 size_t wb__rows_of_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                          uint64_t rows[WB__FUSED_MAX]);
 
-/* Makes an operand part `part` - 1 of its tensor. */
+/* Changes an operand from a complete tensor to part `part` - 1 of this tensor. */
 wb_status wb__operand_take_part(wb__context *context, const wb_model *model, wb__operand *operand,
                                 uint32_t part);
 
@@ -199,7 +199,7 @@ typedef struct wb__cut {
     uint64_t start, count;
 } wb__cut;
 
-#define WB__CUTS_MAX WB__FUSED_MAX /* a tensor of q, k and v has three ranges */
+#define WB__CUTS_MAX WB__FUSED_MAX /* a fused tensor qkv has three ranges: of q, of k and of v */
 
 /* The ranges of an axis that one rank gets. */
 typedef struct wb__axis_split {
@@ -209,9 +209,9 @@ typedef struct wb__axis_split {
     uint32_t replicated; /* number of ranks that get the same ranges */
     uint64_t unit;       /* boundaries between ranks are multiples of it */
     bool uneven;         /* the ranks do not get the same number of indices */
-    bool alone; /* the other tensors of the group cannot be partitioned for this number of ranks */
-    /* The ranges as wb_buffer.part_rows reports them: a complete tensor of q, k and v is one range
-     * with three parts. */
+    bool alone; /* the other tensors of the group (shard.c) cannot be divided among so many ranks */
+    /* The ranges as wb_buffer.part_rows reports them: a complete tensor qkv is one range with three
+     * parts. */
     uint32_t parts;
     uint64_t part_rows[WB__CUTS_MAX];
 } wb__axis_split;
@@ -224,7 +224,7 @@ typedef struct wb__rank {
 
 /*
  * Computes the ranges of an axis that a rank gets. Vocabulary rows are padded to a multiple of
- * `vocab_multiple` (0: no padding), and all ranks get the same number of them. Fails with
+ * `vocab_multiple` (0: no padding), and all ranks get the same number of rows. Fails with
  * UNSUPPORTED if the axis cannot be partitioned.
  */
 wb_status wb__axis_split_make(wb__context *context, const wb_model *model,

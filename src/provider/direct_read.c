@@ -24,7 +24,7 @@ static void take_some(wb__direct_pieces *s)
     }
 }
 
-/* Discards the current windows, after their reads have ended. */
+/* Waits for reads in progress, and discards the windows. */
 static void drop_windows(wb__direct_pieces *s)
 {
     for (unsigned i = 0; i < WB__SLOTS; i++) {
@@ -135,7 +135,7 @@ static bool is_aligned(const wb__window_of_run *window)
     return (window->offset | (uintptr_t)window->dst | window->n) % WB__DIRECT_ALIGNMENT == 0;
 }
 
-/* Returns the distance in bytes from the preceding multiple of the alignment to the window. */
+/* Returns the number of bytes from the preceding aligned file offset to the start of the window. */
 static size_t before(const wb__window_of_run *window)
 {
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);
@@ -157,8 +157,8 @@ static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, ui
     return window;
 }
 
-/* Submits a window to io_uring, extended to multiples of the alignment. Returns false if io_uring
- * is not available or does not accept it. */
+/* Submits the read of a window, extended to aligned file offsets, to io_uring. Returns false if
+ * io_uring is not used, not available, or does not accept the read. */
 static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window, unsigned slot)
 {
     size_t n = before(window) + window->n;
@@ -169,8 +169,8 @@ static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window,
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);
 }
 
-/* Makes windows and submits them to io_uring, until all slots are used or a window cannot be
- * submitted. Makes at least one window. */
+/* Creates windows and submits their reads to io_uring, until each slot of the staging buffer has a
+ * window or a read cannot be submitted. If there is no window yet, creates at least one. */
 static void look_ahead(wb__direct_pieces *s)
 {
     bool ahead = true;

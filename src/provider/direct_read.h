@@ -21,7 +21,7 @@ typedef struct wb__files {
     wb__staging *rooms;
 } wb__files;
 
-/* A part of a run that is contiguous in the file. */
+/* A window: a part of a run that is contiguous in the file and is read at once. */
 typedef struct wb__window_of_run {
     uint64_t offset; /* file offset */
     size_t n;
@@ -54,11 +54,12 @@ typedef struct wb__direct_pieces {
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files);
 void wb__direct_pieces_close(wb__direct_pieces *s);
 
-/* Returns the WB__SLOTS slots of the staging buffer, for reads without windows, or NULL if out of
- * memory. Waits until no window is being read. */
+/* Returns the staging buffer (WB__SLOTS * WB__SLOT_BYTES bytes) for other reads of the caller, or
+ * NULL if out of memory. First waits for reads in progress, and discards the windows. */
 uint8_t *wb__direct_pieces_room(wb__direct_pieces *s);
 
-/* Maximum size of a window and of a read by wb__direct_pieces_read, in bytes. */
+/* Maximum size in bytes of a window, which must fit into a slot of the staging buffer, and of a
+ * read by wb__direct_pieces_read. */
 #define WB__DIRECT_BYTES (WB__SLOT_BYTES - WB__DIRECT_ROOM(0))
 
 /* Selects the run to read. Returns false if the caller must read it with wb_tensor_read. */
@@ -73,9 +74,9 @@ bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t at, uint64_t n, uint
                              uint8_t *dst);
 
 /*
- * Returns the n bytes of the next window, valid until the next call. They are already at their
- * destination (`dst` of wb__direct_pieces_begin) if alignment permits, otherwise in the staging
- * buffer. After an error no other windows can be read.
+ * Returns the n bytes of the next window, valid until the next call. If alignment permits, the
+ * bytes are already at their destination (`dst` of wb__direct_pieces_begin). Otherwise they are in
+ * the staging buffer. After an error no other windows can be read.
  */
 wb_status wb__direct_pieces_next(wb__direct_pieces *s, uint8_t **bytes, size_t *n);
 

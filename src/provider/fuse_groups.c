@@ -1,6 +1,6 @@
 #include "provider/fuse_groups.h"
 
-/* Checks that the buffer of several names, fused in this order, can be made. */
+/* Checks that a buffer can be made that fuses the tensors with these names in this order. */
 static wb_status try_names(wb__context *context, const wb_model *model,
                            const wb__target_type *becomes, const wb__rank *rank,
                            const wb__str *const *names, size_t n)
@@ -18,7 +18,8 @@ static wb_status try_names(wb__context *context, const wb_model *model,
     return status;
 }
 
-/* Returns the last of the first n names that belongs to a group. */
+/* Returns the index of the last name that belongs to a group, among the first n names; n if there
+ * is none. */
 static size_t last_of(const uint32_t *groups, size_t n, uint32_t group)
 {
     size_t last = n;
@@ -27,7 +28,7 @@ static size_t last_of(const uint32_t *groups, size_t n, uint32_t group)
     return last;
 }
 
-/* Sets groups[i], given the groups of the names before it. */
+/* Sets groups[i], the group of name i. The groups of the names before name i are known. */
 static wb_status find_group(wb__context *context, const wb_model *model,
                             const wb__target_type *becomes, const wb__rank *rank,
                             const wb__str *names, size_t i, uint32_t *groups, uint32_t *count)

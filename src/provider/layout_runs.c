@@ -128,7 +128,8 @@ static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
                : wb__fail_memory(m->context); /* an index overflows */
 }
 
-/* A range of an operand. A run is made of each part of the operand. */
+/* A range of an operand. It becomes one run for each stored part of the operand (values, scales,
+ * …). */
 typedef struct piece {
     const wb__operand *operand;
     uint32_t axis;

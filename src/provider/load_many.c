@@ -38,7 +38,7 @@ typedef struct job {
 
 typedef struct batch {
     many *all;
-    wb__context context; /* outlives the layouts of the jobs, which allocate with it */
+    wb__context context; /* must outlive the layouts of the jobs, which use its allocator */
     wb_error error;      /* of `context` */
     size_t count, capacity;
     uint64_t runs;
@@ -86,8 +86,8 @@ static void filled(void *ctx, size_t index)
 }
 
 /* Prepares the entry at list[index], which is marked as loading, and adds it to the batch unless it
- * needs no filling. Returns false if the batch must be filled first, because the budget does not
- * permit more. */
+ * needs no filling. Returns false if the budget has no space for the entry until the batch is
+ * filled. */
 static bool prepare(batch *b, size_t index)
 {
     many *m = b->all;

@@ -4,8 +4,8 @@
  * Entries that no thread loads are marked as loading and filled together. The function then waits
  * for buffers that other threads load, so two threads never wait for each other. With a budget, the
  * pass is divided into batches that fit. If processes share buffers (wb_device.claim), each buffer
- * is loaded by itself: no process may wait for a buffer of another one while it holds unfilled
- * buffers.
+ * is loaded by itself, so that no process holds unfilled buffers while it waits for a buffer that
+ * another process fills.
  */
 #ifndef WB_PROVIDER_LOAD_MANY_H
 #define WB_PROVIDER_LOAD_MANY_H

@@ -12,8 +12,8 @@
 typedef struct piece {
     uint64_t file, offset; /* position of the first byte of the piece */
     size_t buffer, run;
-    uint64_t first, n; /* elements of the run */
-    bool fills_gaps;   /* the first piece of its buffer */
+    uint64_t first, n; /* elements `first` to first + n - 1 of the run */
+    bool fills_gaps;   /* first piece of a buffer: its worker also zeroes the gaps */
 } piece;
 
 /* State of a pass. The lock protects everything that workers change. */

@@ -5,7 +5,7 @@
  * the pieces are sorted by file offset. Worker threads take them in this order, so the files are
  * read from front to back, whatever the order of the tensors in the buffers. Several workers fill
  * the pieces of a large buffer at the same time. A buffer is complete as soon as its last piece is
- * filled, while others are still being filled.
+ * filled, while other buffers are still being filled.
  */
 #ifndef WB_PROVIDER_LOAD_PASS_H
 #define WB_PROVIDER_LOAD_PASS_H

@@ -60,7 +60,7 @@ struct wb_provider {
     uint64_t budget;
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* identifies the files, for wb_device.claim */
     wb__table_of_names names;
-    _Atomic size_t clock; /* advanced by a load and, if there is a budget, by every use */
+    _Atomic size_t clock; /* for `last_used`; advanced by a load and, with a budget, by each use */
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* signaled when a load ends */
     wb__arena arena;       /* entries */

@@ -2,8 +2,8 @@
  * Permutes rows while they are copied to a buffer (wb__row_change).
  *
  * AWQ and GPTQ tensors are stored transposed, so the elements within each stored row are permuted.
- * Elements of 4 bits are packed in words: a word has eight outputs, the first in the lowest bits,
- * or in the order of AWQ.
+ * Elements of 4 bits are packed in words of eight outputs. In a GPTQ word, the first output is in
+ * the lowest bits; an AWQ word has another order (WB__AWQ_NIBBLES).
  */
 #include "provider/buffer_fill.h"
 #include "quant/hub/tiles.h"

@@ -52,7 +52,8 @@ static unsigned long long big(uint64_t n)
 
 /* ---- boundaries that the encoding permits ---- */
 
-/* Returns the unit of the last dimension in elements: boundaries are at multiples of the unit. */
+/* Returns the unit of the last dimension, in elements: the encoding permits boundaries only at
+ * multiples of the unit. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -66,7 +67,8 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Returns the unit in rows: boundaries between rows are at multiples of the unit. */
+/* Returns the unit of the rows: the encoding permits boundaries only at multiples of so many
+ * rows. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;

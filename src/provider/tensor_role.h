@@ -40,7 +40,8 @@ wb__layer_role wb__layer_role_of(wb__str canonical);
 size_t wb__layer_role_name(const wb__layer_role *role, wb__leaf leaf,
                            char name[WB__LAYER_ROLE_BYTES]);
 
-/* Returns true if the group shares the inputs of this tensor, false if it shares the rows. */
+/* The tensors of a group share a dimension (shard.c). Returns true if it is the input dimension of
+ * this tensor, false if it is the row dimension. */
 static inline bool wb__leaf_is_inputs(wb__leaf leaf)
 {
     return leaf == WB__LEAF_OUTPUT || leaf == WB__LEAF_DOWN;

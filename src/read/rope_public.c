@@ -1,7 +1,7 @@
 /*
  * Computes the frequencies of RoPE. Scaling for long contexts follows transformers
- * (modeling_rope_utils.py), which llama.cpp reproduces. Where GGUF stores the result of a scaling in
- * a tensor of factors, the frequencies are divided by these factors.
+ * (modeling_rope_utils.py), which llama.cpp reproduces. GGUF stores the result of some scalings as
+ * a tensor of factors; the frequencies are then divided by these factors.
  */
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "read/read_messages.h"
 #include "weighbridge/tensor.h"
 
-#define PAIRS_MAX 65536 /* maximum number of pairs per head */
+#define PAIRS_MAX 65536 /* maximum number of pairs of rotated elements per head */
 
 typedef struct rope {
     const wb_model *model;
@@ -25,7 +25,7 @@ typedef struct rope {
     double *frequencies;
 } rope;
 
-/* Returns the value of the first existing member of the scaling object in config.json. */
+/* Returns the number at the first of the `paths` that exists in config.json, or `otherwise`. */
 static double fact_or(const rope *r, const char *paths, double otherwise)
 {
     wb__fact fact = wb__fact_by_path(&r->semantics->facts, paths);
@@ -167,7 +167,8 @@ static wb_status scale_dynamic(const rope *r)
     return WB_OK;
 }
 
-/* Returns the pair whose frequency makes `turns` turns within the original context. */
+/* Returns the index (not rounded) of the pair of elements that RoPE rotates by `turns` full turns
+ * over the original context length. */
 static double pair_of(const rope *r, double turns)
 {
     const double circle = 6.283185307179586476925286766559;

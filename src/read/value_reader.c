@@ -63,7 +63,7 @@ static bool is_direct(const wb__reader *reader)
 static uint64_t head_floats(const wb__reader *reader)
 {
     const wb__row_order *order = &reader->subject->order;
-    return order->head_rows * order->columns; /* at most the number of elements of the tensor */
+    return order->head_rows * order->columns; /* no overflow: at most the tensor's elements */
 }
 
 static uint64_t window_floats(const wb__reader *reader)
@@ -80,7 +80,7 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
-    if (floats > reader->part_floats) /* the whole part, which consists of whole units */
+    if (floats > reader->part_floats) /* limit to the part, which consists of whole units */
         floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;

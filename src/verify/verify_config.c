@@ -151,8 +151,8 @@ static void collect_parts(check *c)
     }
 }
 
-/* Writes the canonical name of the tensor that provides the bit `part` in a layer or the model. The
- * rows of the bases come first, because they have the usual tensor. */
+/* Writes the canonical name of the tensor that provides the WB__NEED_* bit `part` in a layer or the
+ * model. Searches the rules of the base family first, because they have the usual name. */
 static void name_of_part(const wb__family *family, uint32_t part, bool encoder, uint32_t layer,
                          char *out, size_t capacity)
 {
@@ -184,7 +184,7 @@ static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t
     return status;
 }
 
-/* Returns the roles that a layer needs. */
+/* Returns the WB__NEED_* bits of the tensors that a layer needs. */
 static uint32_t needs_of(const check *c, bool encoder, uint32_t layer)
 {
     wb_layer about = WB_LAYER_INIT;
@@ -269,7 +269,8 @@ static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__
     return packed != NULL || kind->dtype->block_size > 1 || wb__dtype_is_float(kind->dtype);
 }
 
-/* Returns the length that the family's table gives an axis; 0 if unknown. */
+/* Computes the expected length of an axis from the rule of the tensor and the config; 0 if
+ * unknown. */
 static uint64_t length_of(const check *c, const wb__name_entry *entry, size_t axis)
 {
     wb__family_scope scope = wb__semantics_scope(c->semantics);

@@ -1,7 +1,7 @@
 /*
  * Checks metadata and tensor names that a file format permits, but that programs refuse or
- * misunderstand: arrays that describe the same tokens, the file type of llama.cpp, and names that
- * look like paths.
+ * misunderstand: token arrays of different lengths, a file type of the wrong integer type, and
+ * names that look like paths.
  */
 #include "verify/verify.h"
 #include "verify/verify_messages.h"
@@ -15,7 +15,7 @@ static const wb__meta *find(const wb_model *model, const char *key)
     return is_gguf ? meta : NULL;
 }
 
-/* Compares the number of elements of an array with the number of tokens. */
+/* Compares the number of elements of the array `key` with the number of tokens. */
 static wb_status check_length(const wb_model *model, wb__context *context, const char *key)
 {
     const wb__meta *tokens = find(model, "tokenizer.ggml.tokens"), *other = find(model, key);

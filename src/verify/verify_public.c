@@ -115,7 +115,7 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
-    context->file = ""; /* the error has a copy of the path, which may be freed now */
+    context->file = ""; /* the previous path may have been freed; the error has a copy */
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
     context->findings = findings;
