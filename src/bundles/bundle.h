@@ -2,9 +2,10 @@
  * bundles: determines which files form a model.
  *
  * The user names a directory, a file or one shard. The bundle is the resulting list of files in
- * reading order. After the files are read, the index (model.safetensors.index.json) is compared
- * with the tensors, and the shard information in split GGUF files with the list of files. A file
- * name in an index must be a plain name in the same directory; otherwise the bundle is rejected.
+ * reading order. After the files are read, their tensors are compared with the index
+ * (model.safetensors.index.json). For split GGUF files, the shard information in the files is
+ * compared with the list of files. A file name in an index must be a plain name in the same
+ * directory; otherwise the bundle is rejected.
  *
  * Inconsistencies are reported as findings; nothing is guessed. The rules are described in
  * model_directory.c and splits.c.
@@ -66,11 +67,14 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
 wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *folder,
                          const char *path, wb_status (*each)(void *ctx, wb__str file), void *ctx);
 
-/* The parts of a shard name such as prefix-00001-of-00003.safetensors; may also end in .gguf. */
+/*
+ * The parts of a shard name such as prefix-00001-of-00003.safetensors or
+ * prefix-00001-of-00003.gguf.
+ */
 typedef struct wb__shard_name {
     wb__str prefix;
-    const char *extension; /* with its dot */
-    unsigned digits;       /* number of digits of `number` and of `of` in the name */
+    const char *extension; /* ".safetensors" or ".gguf" */
+    unsigned digits;       /* number of digits that the name uses for each of the two numbers */
     uint32_t number;       /* number of the shard, from 1 */
     uint32_t of;
 } wb__shard_name;
@@ -86,8 +90,8 @@ wb_status wb__bundle_of_split(wb__context *context, const char *folder, const wb
                               wb__bundle *bundle);
 
 /*
- * Adds the GGUF files of a directory, which must be a single file or one set of shards. Adds
- * nothing if there are none.
+ * Adds the GGUF files of a directory. Fails if these are neither a single file nor one set of
+ * shards. Adds nothing if the directory contains no GGUF file.
  */
 wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb__bundle *bundle);
 

@@ -11,7 +11,8 @@
  *   5. There is a single .safetensors file: the model is this file.
  *   6. There are several .safetensors files: an error, because the choice is ambiguous.
  *   7. There is no .safetensors file, but there are GGUF files: see splits.c.
- *   8. There is a single file of another format with wb__format.is_weights: the model is this file.
+ *   8. There is a single file of another format whose wb__format.is_weights is true: the model is
+ *      this file.
  *
  * Additional files model*.safetensors are reported, because some loaders load them as well.
  */

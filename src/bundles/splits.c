@@ -9,8 +9,9 @@
  * https://github.com/ggml-org/llama.cpp/tree/master/tools/gguf-split
  *
  * The file names in one directory determine the shards. Afterwards, the shard information in the
- * files is compared with the names. If a shard is opened under another name or from memory, the
- * other shards are not found, and only the information in the shard itself is checked.
+ * files is compared with the names. If a shard is opened from memory, or has a file name that is
+ * not a shard name, the other shards are not found, and only the information in the shard itself is
+ * checked.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"

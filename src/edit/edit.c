@@ -240,7 +240,7 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     uint64_t gap = target - layout->header.n;
     if (gap < PADDING_MIN || target % layout->alignment != 0)
         return WB_OK;
-    /* A padding entry of `gap` bytes moves the end of the header by `gap` bytes. */
+    /* Add a padding entry of exactly `gap` bytes to the metadata. */
     wb__out_meta *meta = wb__arena_alloc(&job->writer->arena, sizeof *meta);
     size_t n = (size_t)(gap - PADDING_MIN);
     uint8_t *value = wb__arena_alloc(&job->writer->arena, 8 + n);
@@ -453,8 +453,10 @@ static wb_status edit(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,
                         uint64_t count, const wb_edit_options *options, wb_edited *edited)
 {
-    /* Path without symbolic links, because the journal is stored in the directory of the file
-     * itself. */
+    /*
+     * The path with all symbolic links resolved, because the journal must be in the directory of
+     * the real file.
+     */
     char resolved[PATH_MAX];
     wb__edit_job job = {
         .context = context, .path = path, .options = options, .data_stays = true, .set.lock = -1};

@@ -36,7 +36,7 @@ typedef struct wb__edit_set {
     wb__str before;   /* the old index */
     wb__buffer after; /* the new index */
     wb_sink *sink;    /* the file of the new index */
-    int lock;         /* lock of the index; -1: none */
+    int lock;         /* descriptor that locks the index; -1: not locked */
 } wb__edit_set;
 
 typedef struct wb__edit_job {
@@ -83,8 +83,8 @@ wb_status wb__index_restore(wb__context *context, const char *journal_at, wb__st
 
 /* A journal that has been written. */
 typedef struct wb__edit_journal {
-    char *at;       /* its path; NULL: there is no journal */
-    uint8_t *bytes; /* its contents, n bytes */
+    char *at;       /* path of the journal; NULL: there is no journal */
+    uint8_t *bytes; /* contents of the journal, n bytes */
     size_t n;
     wb__journal is;
 } wb__edit_journal;
@@ -118,8 +118,10 @@ wb_status wb__edit_undo_in_place(wb__context *context, const char *path, int fd,
 bool wb__edit_journal_fits(const char *journal_at);
 wb_status wb__edit_end_journal(wb__context *context, const char *path, const char *journal_at);
 
-/* Undoes or completes an edit if the file has a journal, and then sets *undone. The caller of
- * wb__edit_undo holds the lock; wb__edit_recover takes the lock itself. */
+/*
+ * If the file has a journal, undoes or completes the interrupted edit and sets *undone to true. The
+ * caller of wb__edit_undo must hold the lock of the file; wb__edit_recover takes this lock itself.
+ */
 wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone);
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone);
 

@@ -150,9 +150,11 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const wb__edit_journa
     *done = os_error == 0;
     if (*done)
         return WB_OK;
-    /* An unchanged file needs no undo. An undo would write to the file, and the caller's fallback
-     * to a new file would then fail, because the fallback requires an unchanged file. Otherwise, the
-     * length of the file shows whether blocks were inserted, as in recovery after a crash. */
+    /*
+     * Do not undo if the file is unchanged: an undo writes to the file, and the caller, which then
+     * writes a new file instead, requires an unchanged file. Otherwise undo, as in recovery after a
+     * crash: the length of the file shows whether blocks were inserted.
+     */
     wb_status status =
         untouched ? WB_OK : wb__edit_undo_in_place(context, job->path, fd, &journal->is);
     if (status != WB_OK)

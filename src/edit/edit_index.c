@@ -1,7 +1,7 @@
 /*
  * Rewrites model.safetensors.index.json after an edit of one of its files: the entries of renamed
  * tensors get the new names, those of dropped tensors are removed, and the totals in the metadata
- * are reduced by the dropped tensors. All other bytes stay unchanged.
+ * are reduced by the sizes of the dropped tensors. All other bytes stay unchanged.
  */
 #include <errno.h>
 
@@ -352,9 +352,11 @@ wb_status wb__index_publish(wb__edit_job *job)
     wb_status status = wb__sink_publish(job->context, set->sink);
     if (status == WB_OK)
         return WB_OK;
-    /* The file has already changed. If only the sync of the directory failed, the index has changed,
-     * too, and the sync is repeated at the end of the edit. Otherwise, try once more to replace the
-     * index. */
+    /*
+     * The file has already changed. If only the sync of the directory failed, the index has also
+     * changed, and the sync is repeated at the end of the edit. Otherwise, try once more to replace
+     * the index.
+     */
     if (!wb__sink_is_published(set->sink))
         status = restore_locked(job->context, set->bundle.index_path, set->before,
                                 (wb__str){(const char *)set->after.bytes, set->after.n});

@@ -130,7 +130,7 @@ static int look(wb__context *context, int fd, const wb__journal *from, state *fo
 
 /* ---- recovery ---- */
 
-/* Undoes an incomplete edit of the file itself. Sets *found to the previous state of the file. */
+/* Undoes an incomplete edit of the file itself. Sets *found to the state before this undo. */
 static wb_status undo_file(wb__context *context, const char *path, const wb__journal *from,
                            state *found)
 {

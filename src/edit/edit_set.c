@@ -28,8 +28,10 @@ static bool has_file(const wb__bundle *bundle, wb__str name)
     return false;
 }
 
-/* Looks for WHOLE_INDEX in the directory of a file whose name is not that of a shard. Clears the
- * bundle if this index does not list the file. */
+/*
+ * Used if the name of the file is not a shard name. Looks for WHOLE_INDEX in the directory of the
+ * file. Clears the bundle if this index does not list the file.
+ */
 static wb_status find_index(wb__edit_set *set, wb__str name)
 {
     wb__context *context = set->context;
@@ -48,7 +50,7 @@ static wb_status find_index(wb__edit_set *set, wb__str name)
     return is_missing ? WB_OK : status;
 }
 
-/* Finds all files of the model that contains the file, and their index. */
+/* Finds the files and the index of the model to which the file `path` belongs. */
 static wb_status find_files(wb__edit_set *set, const char *path)
 {
     wb__context *context = set->context;

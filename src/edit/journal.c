@@ -51,7 +51,7 @@ void wb__journal_seal(const wb__hash_key *key, uint8_t *bytes, size_t n)
     wb__store_le64(bytes + n - CHECK, wb__siphash(key, bytes, n - CHECK));
 }
 
-/* Takes the next n bytes of *rest. Returns false if there are not so many. */
+/* Takes the next n bytes of *rest. Returns false if *rest is shorter. */
 static bool take(wb__str *rest, uint64_t n, wb__str *part)
 {
     if (n > rest->len)
@@ -68,7 +68,7 @@ static bool is_plain(wb__str name)
                                                 memchr(name.ptr, '\0', name.len) == NULL));
 }
 
-/* Checks the conditions under which wb__edit_recover works. */
+/* Checks the sizes and the index name in a journal: recovery relies on these conditions. */
 static bool is_valid(const wb__journal *j)
 {
     uint64_t grown;

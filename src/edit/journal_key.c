@@ -16,8 +16,10 @@
 
 #define KEY_BYTES 16
 
-/* Sets *path to the path of the file. The caller frees it (strlen + 1 bytes). A relative
- * XDG_STATE_HOME is ignored, as the XDG specification requires. Returns 0 or errno. */
+/*
+ * Sets *path to the path of the file with the secret. The caller frees *path (strlen + 1 bytes). A
+ * relative XDG_STATE_HOME is ignored, as the XDG specification requires. Returns 0 or errno.
+ */
 static int find_path(const wb_allocator *allocator, char **path)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

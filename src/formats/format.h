@@ -20,8 +20,8 @@
 #include "model/catalog.h"
 
 /*
- * A bid is the confidence of a format, from 0 to 100, that a file has this format. If the highest
- * bid is below WB__BID_SURE, the file name extension determines the format.
+ * A bid is a number from 0 to 100: how certain it is that a file has the format. If the highest bid
+ * is below WB__BID_SURE, the file name extension determines the format.
  */
 #define WB__BID_SURE 50
 #define WB__HEAD_BYTES 4096 /* number of bytes that a bid may inspect */

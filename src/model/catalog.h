@@ -72,7 +72,7 @@ struct wb__catalog {
     wb__list metas;       /* list of wb__meta */
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
-    /* Index of a file: the `seen` marks of all entries were last reset before that file. */
+    /* Index of the file before which the `seen` marks of all entries were last reset. */
     size_t metas_forgot;
     /* Receives each metadata string before it is stored; may be NULL. If it returns true, the
      * catalog does not store the string. */

@@ -5,7 +5,8 @@
 typedef struct naming {
     int32_t dtype; /* dtype of the values */
     wb__str ending;
-    /* empty if the part does not exist; the first non-empty one is required */
+    /* ending of each part, empty if the convention has no such part; the part with the first
+     * non-empty ending is required */
     wb__str companion[WB__PARTS];
     wb__global global;
 } naming;
@@ -62,7 +63,7 @@ bool wb__companions_possible(const wb__table *table, bool hinted)
     return false;
 }
 
-/* Returns the part that every tensor of a naming convention has. */
+/* Returns the required part of a naming convention: all tensors of the convention have it. */
 static wb__part required_part(const naming *way)
 {
     int part = WB__PART_SCALES;
@@ -174,7 +175,10 @@ static void list_endings(const wb__table *table, endings *all)
 
 /* ---- groups ---- */
 
-/* Finds the parts that are not required but exist for some tensor. */
+/*
+ * Finds the optional parts of a group. Looks only for parts that at least one tensor of the table
+ * has.
+ */
 static void find_others(wb__companions *c, wb__group *group)
 {
     unsigned n = group->naming;
@@ -185,7 +189,9 @@ static void find_others(wb__companions *c, wb__group *group)
     }
 }
 
-/* Sets *group to the group of tensor `i`, a required companion; returns false if it has no values.
+/*
+ * Sets *group to the group of tensor `i`, which is a required companion. Returns false if the table
+ * does not contain the values for this companion.
  */
 static bool group_of(wb__companions *c, ending *e, size_t i, wb__str name, wb__group *group)
 {

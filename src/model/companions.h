@@ -7,8 +7,8 @@
  * costs as much as to parse an entry of a header. Therefore the search goes through the required
  * companions and looks for their values, which usually exist.
  *
- * A search for a name first guesses that the part is as far from its values as in the previous
- * group: writers sort tensors by name, or by dtype and then by name.
+ * A search for a name first tries the tensor at the same distance (difference of tensor indices) as
+ * in the previous group: writers sort tensors by name, or by dtype and then by name.
  */
 #ifndef WB_MODEL_COMPANIONS_H
 #define WB_MODEL_COMPANIONS_H

@@ -9,8 +9,8 @@
  *   string   its bytes, then a NUL that its length does not count
  *   numbers  little-endian, without gaps; booleans are one byte each
  *   strings of an array
- *            each string follows 8 bytes with a little-endian number: the length of the string
- *            times 256. The first of the 8 bytes is thus 0 and terminates the previous string.
+ *            Before each string there are 8 bytes: 256 times the length of the string, as a
+ *            little-endian number. The first of them is thus 0 and terminates the previous string.
  *            Every WB__STRING_STEP-th string has a mark, which is its offset.
  */
 #ifndef WB_MODEL_METADATA_H

@@ -52,7 +52,7 @@ typedef enum wb__global {
     WB__GLOBAL_MAXIMUM, /* largest magnitude of the tensor, equal to 2688 times the scale (MLX) */
     WB__GLOBAL_LAST,    /* multiplied after the group scale (Ollama) */
     WB__GLOBAL_FACTOR,  /* multiplies the group scale (ModelOpt, llama.cpp) */
-    WB__GLOBAL_DIVISOR  /* its reciprocal multiplies the group scale (compressed-tensors) */
+    WB__GLOBAL_DIVISOR  /* divides the group scale (compressed-tensors) */
 } wb__global;
 
 /*
@@ -113,7 +113,7 @@ typedef struct wb__tensors {
     uint32_t *stored;  /* index of the stored tensor of each number */
     uint32_t *seen_as; /* number of each stored tensor; count + n for companion n */
     uint8_t *roles;    /* role of each stored tensor (wb__role) */
-    void *block;       /* contains the four arrays */
+    void *block;       /* memory of packed, stored, seen_as and roles */
     size_t block_bytes;
     wb__arena packings;
 } wb__tensors;

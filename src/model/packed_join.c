@@ -1,7 +1,8 @@
 /*
  * Joins packed values and their companions. The search reports groups of tensors that belong
  * together by name, in any order. Then the groups are sorted by their values and become joined
- * tensors in this order, because a tensor belongs to the first group that has it.
+ * tensors in this order, because a tensor that occurs in several groups is joined in the first of
+ * them.
  */
 #include "model/companions.h"
 #include "model/model_messages.h"
@@ -16,7 +17,7 @@ typedef struct solution {
     unsigned naming;
     unsigned unused; /* bit set of the parts that the packing does not use */
     bool fits;
-    const char *doubt; /* reason why it does not fit, or an uncertainty, or NULL */
+    const char *doubt; /* why the parts do not fit together, or an uncertainty, or NULL */
 } solution;
 
 #define RECENT 8
@@ -105,9 +106,9 @@ bool wb__packed_needs_hints(const wb__table *table)
 static const wb__packing_hint no_hint = {.scheme = WB__SCHEME_PLAIN};
 
 /*
- * Replaces the block by one with space for `groups` groups. The block begins with space for the
- * other three arrays, which are written later: all written memory is then contiguous and touches
- * the fewest huge pages.
+ * Replaces tensors->block by a block with space for `groups` groups. The block begins with space
+ * for three arrays that are written later (stored, seen_as, roles). All written memory is thus
+ * contiguous and touches the fewest huge pages.
  */
 static bool make_block(wb__tensors *tensors, size_t groups)
 {

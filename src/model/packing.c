@@ -7,8 +7,9 @@
  * decision uses the first of these rules that gives a choice:
  *
  * 1. a hint for this tensor that agrees with the shapes
- * 2. a model-wide hint that agrees with the shapes, unless its number of columns is not one of the
- *    model's layer sizes and rule 3 gives a choice (then reported as doubtful)
+ * 2. a model-wide hint that agrees with the shapes. Exception: if the hint's number of columns is
+ *    not one of the model's layer sizes and rule 3 gives a choice, rule 3 is used, and its choice
+ *    is reported as doubtful
  * 3. the only choice for which the number of columns is one of the model's layer sizes
  * 4. the choice with the usual group size, reported as doubtful if there are others
  */
@@ -128,7 +129,10 @@ static bool is_among(uint64_t value, const uint32_t *list, size_t n)
     return i < n;
 }
 
-/* Applies the hint, if its packing is supported and agrees with the shapes. */
+/*
+ * Sets *choice to the packing of the hint. Returns false if this packing is not supported or does
+ * not agree with the shapes.
+ */
 static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, affine_choice *choice)
 {
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
@@ -152,7 +156,10 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
     return true;
 }
 
-/* Returns the number of packings that agree with the shapes. Sets *choice to the preferred one. */
+/*
+ * Returns the number of packings that agree with the shapes, and sets *choice to the preferred one.
+ * If `known_only`, considers only packings whose number of columns is a layer size of the model.
+ */
 static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
                   bool known_only, affine_choice *choice)
 {

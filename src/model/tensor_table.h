@@ -7,9 +7,9 @@
  *   slots    hash table of record indices, built by wb__table_seal
  *
  * The length of a header bounds the number of tensors and the total length of their names. A reader
- * therefore reserves memory once before it parses (wb__table_reserve), and then only stores. Where
- * entries may be shorter than usual, the reader reserves again if necessary. Reserved memory costs
- * only address space until it is written. Names, records and slots share one region:
+ * therefore reserves memory once before it parses (wb__table_reserve), and then only stores. If
+ * entries may be shorter than usual, the reader reserves more memory when necessary. Reserved
+ * memory costs only address space until it is written. Names, records and slots share one region:
  *
  *     region                       middle
  *     |            … record 1, record 0 | name 0, name 1, … | slots                        |
@@ -50,7 +50,7 @@ void wb__kind_measure(wb__kind *kind);
 
 typedef struct wb__record {
     uint64_t begin; /* offset of the tensor's data from the start of the file's data section */
-    uint32_t name;  /* offset into names; the name ends one NUL before the next record's name */
+    uint32_t name;  /* offset into names; the next record's name follows after the NUL */
     uint32_t kind;
     uint32_t where; /* offset of the tensor's entry from the start of the file's header */
     uint32_t hash;  /* hash of the name */

@@ -1,11 +1,13 @@
 /*
- * MLX writes the data of tensors in another order than their entries, so a file of 100,000 tensors
- * must be sorted to check it. A sort of 64-bit keys that contain all that the check needs takes a
- * quarter of the time of a sort of tensor numbers, because it reads no records in random order:
+ * MLX writes the data of tensors in another order than their entries, so the check must sort the
+ * tensors by offset, 100,000 in a large file. It sorts 64-bit keys that contain the offset and the
+ * kind. This takes a quarter of the time of sorting tensor numbers, because it reads no records in
+ * random order:
  *
  *     key = (offset >> zeros) << kind_bits | kind
  *
- * Offsets are multiples of a power of two in most files, which leaves two or three digits to sort.
+ * Offsets are multiples of a power of two in most files, so the radix sort needs only two or three
+ * passes.
  */
 #include "model/tiling.h"
 #include "core/checked.h"
@@ -19,7 +21,7 @@ typedef struct keys {
     uint32_t *counts;       /* for each pass: DIGITS_MAX counts of keys, one per digit value */
     size_t count;
     unsigned zeros;       /* number of low bits that are 0 in all offsets */
-    unsigned offset_bits; /* number of bits of the largest offset, without `zeros` */
+    unsigned offset_bits; /* number of bits of the largest offset, without the low `zeros` bits */
     unsigned kind_bits;
     unsigned passes;
     unsigned shifts[PASSES_MAX + 1]; /* position of the lowest bit of each digit, and the end */

@@ -107,7 +107,7 @@ typedef struct wb__output {
 typedef struct wb__sidecar {
     wb__str name;
     const char *path;   /* path of the file to copy; NULL: the contents are `bytes` */
-    const char *folder; /* argument `folder` of wb__source_open_in */
+    const char *folder; /* links must not lead outside this directory; NULL: no check */
     const uint8_t *bytes;
     size_t n;
     wb_sink *sink; /* the finished temporary file; NULL: not written yet */

@@ -21,7 +21,7 @@
 _Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
                "the public alignment is that of direct I/O");
 
-/* A slot, and the write that uses it. */
+/* A slot holds at most one write, which the caller started and has not yet waited for. */
 typedef struct flight {
     wb__write_position place;
     uint64_t bytes;      /* total number of bytes of the write; 0: the slot is free */

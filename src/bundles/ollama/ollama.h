@@ -4,10 +4,10 @@
  *     <store>/manifests/<host>/<namespace>/<model>/<tag>    JSON: a config, and layers
  *     <store>/blobs/sha256-<64 hexadecimal digits>          contents of a layer or config
  *
- * A layer of kind `model` is a GGUF file. A layer of kind `tensor` is a safetensors file with one
- * tensor and its companions, or a group of experts. Sidecar files such as config.json are layers of
- * kind `json`. Digests are untrusted and become part of paths, so only "sha256" and 64
- * hexadecimal digits are accepted.
+ * A layer of kind `model` is a GGUF file. A layer of kind `tensor` is a safetensors file that
+ * contains either one tensor and its companions (scale, bias, global scale) or a group of experts.
+ * Sidecar files such as config.json are layers of kind `json`. Digests are untrusted and become
+ * part of paths, so only "sha256" and 64 hexadecimal digits are accepted.
  *
  * docs/format/ollama.md describes the complete format.
  */

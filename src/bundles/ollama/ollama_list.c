@@ -19,7 +19,7 @@ typedef struct listing {
     const char *store;
     wb__store_each *each;
     void *ctx;
-    /* paths of the directories down to the current one, and of the manifest */
+    /* paths from manifests/ down to the current directory or manifest, one per level */
     char *paths[LEVELS + 1];
     wb__str names[LEVELS]; /* host, namespace, model, tag */
     unsigned level;
@@ -142,7 +142,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     return list->each(list->ctx, entry);
 }
 
-/* Returns true if a directory of the store is a link that leads outside. */
+/* Returns true if a symbolic link in the path leads outside the store. */
 static bool is_outside(const listing *list, const char *path)
 {
     struct stat st;

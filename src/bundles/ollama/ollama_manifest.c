@@ -59,8 +59,11 @@ void wb__ollama_free(wb__ollama *ollama)
     wb__ollama_init(ollama, &ollama->allocator);
 }
 
-/* Recognizes a manifest that is not valid JSON by the name of a key. The search omits the quotes,
- * because the JSON parser may have replaced the closing quote by a NUL. */
+/*
+ * Returns true if the text contains the name of a key that manifests contain. Used for a text that
+ * is not valid JSON. The search omits the quotes of the key, because the JSON parser may have
+ * replaced the closing quote by a NUL.
+ */
 static bool says_manifest(const wb__ollama *ollama)
 {
     wb__str text = {ollama->text, ollama->text_bytes};
@@ -68,8 +71,8 @@ static bool says_manifest(const wb__ollama *ollama)
 }
 
 /*
- * Returns true if the text is meant to be a manifest, valid or not: it is in a store, or has fields
- * that only manifests have. This only determines the error message.
+ * Returns true if the text is meant to be a manifest, valid or not: its file is in a store, or the
+ * text has fields that only manifests have. The result only selects the error message.
  */
 static bool is_manifest(const wb__ollama *ollama)
 {

@@ -179,7 +179,10 @@ static wb_status compare_entry(void *ctx, const char *entry)
     return WB_OK;
 }
 
-/* Replaces *path by the path of its entry `name`, matched case-insensitively. */
+/*
+ * Replaces *path, a directory, by the path of the entry `name` in this directory. The name is
+ * matched case-insensitively.
+ */
 static wb_status descend(wb__context *context, char **path, wb__str name)
 {
     const wb_allocator *allocator = &context->allocator;

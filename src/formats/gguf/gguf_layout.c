@@ -8,7 +8,10 @@
 #include "formats/gguf/gguf_reader.h"
 #include "model/file_order.h"
 
-/* Returns the number of bytes from the end of the file to the end of the tensor that ends last. */
+/*
+ * Returns the number of bytes that the file is too short: how far the tensors extend beyond the end
+ * of the file.
+ */
 static uint64_t missing_bytes(const wb__gguf_reader *reader)
 {
     const wb__table *table = &reader->model->table;

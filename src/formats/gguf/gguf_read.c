@@ -5,8 +5,8 @@ static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
 static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};
 
 /*
- * Returns true if the header has no tensors and no entries. So few bytes do not identify the format
- * with certainty.
+ * Returns true if the header has no tensors and no entries. Such a header is too short to identify
+ * the format with certainty.
  */
 static bool is_empty(const wb__head *head)
 {

@@ -53,7 +53,10 @@ static wb_status read_name(wb__gguf_reader *reader)
 
 /* ---- shape ---- */
 
-/* Reads a dimension. *product is the product of all non-zero dimensions and stays below 2^63. */
+/*
+ * Reads a dimension and, unless it is 0, multiplies *product by it. Fails if *product would reach
+ * 2^63.
+ */
 static wb_status read_dimension(wb__gguf_reader *reader, uint64_t *dimension, uint64_t *product)
 {
     uint64_t at = wb__cursor_at(reader->cursor);

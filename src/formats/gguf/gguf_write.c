@@ -3,8 +3,8 @@
  * the last one, is padded to the alignment, as in ggml (gguf_write_to_file).
  *
  * The value of the entry general.alignment is wb__out_file.alignment. If the caller passes this
- * entry with another value, the value is replaced. If the caller does not pass it, it is added
- * unless the alignment is the default.
+ * entry with another value, the writer replaces the value. If the caller does not pass this entry,
+ * the writer adds it, unless the alignment is the default.
  */
 #include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"

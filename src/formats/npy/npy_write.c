@@ -1,7 +1,7 @@
 /*
  * Writes the header of an array, byte for byte as NumPy does (numpy.lib.format, version 1.0). After
  * the dict, there are spaces that allow the first dimension to grow to 21 digits, then 1 to 64
- * spaces up to a multiple of 64 bytes, then a newline.
+ * spaces and a newline, so that the length of the header is a multiple of 64 bytes.
  */
 #include "formats/formats_messages.h"
 #include "formats/npy/npy.h"

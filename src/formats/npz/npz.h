@@ -5,7 +5,7 @@
  *   offset  bytes  local header, before the data of each member
  *   0       4      PK\3\4
  *   4       2      version, ignored
- *   6       20     flags to unpacked size, as at offset 8 of the directory entry
+ *   6       20     the fields from flags to unpacked size, as in the directory entry
  *   26      2      n, length of the name
  *   28      2      m, length of the extra fields
  *   30      n      name
@@ -112,8 +112,9 @@ typedef struct wb__npz {
     wb__inflater *inflater; /* NULL until a compressed member is read */
     wb__npy npy;            /* header of the current member */
     wb__crc32 crc32;
-    uint64_t inflated; /* sum of the unpacked bytes that exceed WB__INFLATE_USUAL_RATIO, to detect
-                          zip bombs */
+    /* number of unpacked bytes beyond WB__INFLATE_USUAL_RATIO times the packed size, summed over
+     * all members: a large sum indicates a zip bomb */
+    uint64_t inflated;
     uint64_t left_out; /* number of members that are not arrays */
 } wb__npz;
 

@@ -200,8 +200,8 @@ static wb_status read_stored(wb__npz *npz, const wb__npz_member *member, const u
 }
 
 /*
- * Checks that a member does not declare more data than deflate can produce. Also limits the total
- * number of unpacked bytes that exceed the usual compression ratio, over all members.
+ * Checks that a member does not declare more data than deflate can produce. Bytes beyond the usual
+ * compression ratio are added up over all members, and their sum is limited as well.
  */
 static wb_status check_expansion(wb__npz *npz, const wb__npz_member *member)
 {

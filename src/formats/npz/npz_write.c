@@ -25,7 +25,7 @@ typedef struct archive {
     wb__crc32 crc32;
     uint64_t *locals; /* file offset of each tensor's local header */
     wb__out_piece *pieces;
-    uint64_t at; /* file offset up to which the archive is laid out */
+    uint64_t at; /* file offset at which the next part of the archive begins */
 } archive;
 
 static void put16(wb__buffer *out, uint32_t value)
@@ -55,8 +55,9 @@ static wb_status fail(const archive *a, wb_status status, wb__finding_id id, wb_
 }
 
 /*
- * Checks a tensor name. Names that end in .npy are ambiguous: for the name "x.npy", NumPy first
- * looks for the member x.npy, which contains the array "x", and then for x.npy.npy.
+ * Checks a tensor name. Rejects names that end in .npy, because they are ambiguous: for the name
+ * "x.npy", NumPy first looks for the member x.npy, which contains the array "x", and then for
+ * x.npy.npy.
  */
 static wb_status check_name(const archive *a, wb__str name)
 {

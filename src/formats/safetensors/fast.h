@@ -90,7 +90,7 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
     bool irregular = false;
     unsigned history = reader->history;
     name_lengths lengths = {{0, 0}, {0, 0}};
-    /* the digits of `expected` in the header: the end of the previous tensor */
+    /* points to the digits of the previous tensor's end (`expected`) in the header */
     const uint8_t *expected_text = p;
     unsigned guess = 0; /* expected number of digits of an offset; 0: unknown */
 

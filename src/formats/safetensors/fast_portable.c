@@ -25,7 +25,8 @@ static inline unsigned name_length(const uint8_t *p, name_lengths *last)
     for (unsigned i = 0; i < 256; i += 8) {
         /*
          * Sets the high bit of each byte that is a quote, a backslash, a control character or not
-         * ASCII. A borrow may also set the bit in higher bytes, never in lower bytes.
+         * ASCII. A borrow of a subtraction may also set the bit in the bytes above, never in the
+         * bytes below.
          */
         uint64_t word = wb__load_le64(p + i);
         uint64_t special = (((word ^ ONES * '"') - ONES) | ((word ^ ONES * '\\') - ONES) |

@@ -11,8 +11,8 @@
 #endif
 
 /*
- * The last two distinct name lengths. up_to_first is the mask of all bits up to and including that
- * of the first quote or special byte (fast.h).
+ * The last two distinct name lengths. up_to_first is the bit mask for which a length was computed:
+ * one bit per byte, set up to and including the first quote or special byte (fast.h).
  */
 typedef struct name_lengths {
     uint64_t up_to_first[2];

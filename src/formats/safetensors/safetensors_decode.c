@@ -23,7 +23,7 @@ static uint64_t find_bad_utf8(wb__cursor *cursor)
         size_t at_hand = wb__cursor_at_hand(cursor);
         size_t valid = wb__utf8_valid_prefix(cursor->p, at_hand);
         cursor->p += valid;
-        /* The rest may be the start of a valid sequence that continues after the window. */
+        /* The rest may be the start of a valid sequence that continues after the buffer. */
         size_t left = at_hand - valid;
         if (left >= 4)
             return wb__cursor_at(cursor);

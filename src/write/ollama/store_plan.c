@@ -9,8 +9,8 @@
  * Layers are sorted by name, and expert layers follow all other layers (docs/format/ollama.md). In
  * the layout of February 2026, the shared experts of a decoder layer also form a group, and blobs
  * of groups contain no metadata. In the current layout two kinds of experts do not form a group:
- * experts that a packed model stores one by one, such as "….experts.3.up_proj.weight", and experts
- * that the model stores stacked, such as "….switch_mlp.up_proj.weight".
+ * experts that a quantized (packed) model stores one by one, such as "….experts.3.up_proj.weight",
+ * and experts that the model stores stacked, such as "….switch_mlp.up_proj.weight".
  */
 #include <stdio.h>
 #include <stdlib.h>
