@@ -5,8 +5,8 @@
  * canonical name.
  */
 typedef struct stacking {
-    uint32_t *next;   /* next part of the same stack, by tensor number; WB__NO_TENSOR at the end */
-    uint32_t *expert; /* expert number, by tensor number */
+    uint32_t *next;   /* next part of the stack, indexed by tensor; WB__NO_TENSOR: none */
+    uint32_t *expert; /* expert number, indexed by tensor */
     size_t count;     /* number of tensors */
     size_t stacks;
     size_t parts;

@@ -26,7 +26,9 @@ typedef struct wb__name_entry {
     uint32_t experts; /* number of parts found in the stack; 0: not a stack */
     uint16_t layer;
     uint8_t suffix;
-    const wb__spelling *spelling; /* that of the first part; NULL: the canonical name */
+    /* spelling that the name in the file matches (for a stack, the name of the first part); NULL:
+     * the name in the file is the canonical name */
+    const wb__spelling *spelling;
 } wb__name_entry;
 
 /* View of a stack: separately stored experts as one tensor. */
@@ -75,8 +77,9 @@ static inline const wb__name_entry *wb__names_at(const wb__names *names, size_t 
 const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical);
 
 /*
- * Returns the kind (type and shape) of a tensor. For a packed tensor (model/packed.h), it is the
- * kind of the joined tensor.
+ * Returns the kind (type and shape) of a tensor. A packed tensor consists of several stored
+ * tensors, such as codes and scales (model/packed.h); its kind is that of the tensor that they
+ * represent together.
  */
 const wb__kind *wb__names_kind(const wb__names *names, uint64_t number);
 

@@ -3,7 +3,8 @@
 #include "arch/config_words.h"
 #include "arch/family_scope.h"
 
-/* Returns true if the field has a meaning for the model. */
+/* Returns true if the field is meaningful for the model: for example, the fields about experts
+ * are not if the model has no experts. */
 static bool applies(const wb_config *config, int field)
 {
     switch (field) {
@@ -16,7 +17,7 @@ static bool applies(const wb_config *config, int field)
     }
 }
 
-/* Sets a field to a value. Returns false for a value of another type. */
+/* Sets a field to a value. Returns false if the value has the wrong type for the field. */
 static bool assign(const wb__config_maker *m, int field, const wb__fact *value)
 {
     void *member = wb__config_member(m, field);
@@ -34,7 +35,8 @@ static bool assign(const wb__config_maker *m, int field, const wb__fact *value)
     return true;
 }
 
-/* Sets a field to the value of a row, which may be NULL. */
+/* Sets a field to the value of a row. Does nothing if `row` is NULL or its value has the wrong
+ * type. */
 static void set_field(const wb__config_maker *m, int field, const wb__value_row *row,
                       wb_origin origin)
 {
@@ -47,7 +49,11 @@ static void set_field(const wb__config_maker *m, int field, const wb__value_row 
         m->config->origin[field] = (uint8_t)origin;
 }
 
-/* The rows for models with GGUF key-values, and for models with config.json. */
+/*
+ * Returns the kinds of rows, as bits 1 << wb__value_where, that provide defaults: `implied` rows
+ * for models with GGUF key-values, `default` rows for models with config.json, `missing` rows for
+ * both.
+ */
 static unsigned places_of(const wb__config_maker *m)
 {
     return 1u << WB__VALUE_BOTH | 1u << (m->by_key ? WB__VALUE_IMPLIED : WB__VALUE_DEFAULT);
@@ -57,10 +63,7 @@ void wb__config_family_values(const wb__config_maker *m, bool details)
 {
     int first = details ? WB_CONFIG_ACTIVATION : 0;
     int end = details ? WB_CONFIG_FIELDS : WB_CONFIG_ACTIVATION;
-    /*
-     * Defaults apply only if a file names the architecture; otherwise they would be based on a
-     * guess.
-     */
+    /* Defaults apply only if a file names the architecture. Otherwise the family is a guess. */
     if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
         return;
     for (int field = first; field < end; field++) {

@@ -19,7 +19,8 @@ static void read_caps(const wb__config_maker *m)
     }
 }
 
-/* Two members of config.json mean the same: is_causal, and use_bidirectional_attention of Gemma. */
+/* config.json can disable causal attention with is_causal or, for Gemma, with
+ * use_bidirectional_attention. This function reads the latter. */
 static void read_causal(const wb__config_maker *m)
 {
     wb__fact both = wb__fact_by_path(m->facts, "use_bidirectional_attention");
@@ -27,7 +28,8 @@ static void read_causal(const wb__config_maker *m)
         wb__config_set_word(m, WB_CONFIG_ATTENTION_CAUSAL, 0, WB_ORIGIN_FILE);
 }
 
-/* GGUF has no word for some scalings; tensors with factors replace it. */
+/* GGUF has no name for some types of RoPE scaling. A tensor with the RoPE factors indicates
+ * them. */
 static void read_scaling(const wb__config_maker *m)
 {
     static const struct {
@@ -47,8 +49,8 @@ static void read_scaling(const wb__config_maker *m)
 
 /* ---- derived fields ---- */
 
-/* The attention factor of LongRoPE follows from the two context lengths. It is rounded as GGUF
- * stores it, so that it is the same in every format. */
+/* Computes the attention factor of LongRoPE from the original and the extended context length.
+ * The factor is rounded to float32, as in GGUF, so that it is the same in every format. */
 static void derive_longrope(const wb__config_maker *m)
 {
     const wb_config *c = m->config;

@@ -1,5 +1,5 @@
 /*
- * arch/config_maker.h: what the functions that fill in a wb_config share. model_config.c reads the
+ * arch/config_maker.h: shared by the functions that fill in a wb_config. model_config.c reads the
  * files and derives sizes; config_details.c derives the fields that describe the computation.
  */
 #ifndef WB_ARCH_CONFIG_MAKER_H
@@ -27,8 +27,8 @@ static inline bool wb__config_is_known(const wb__config_maker *m, int field)
     return m->config->origin[field] != WB_ORIGIN_ABSENT;
 }
 
-/* The following functions set a field of the kind COUNT, of the kind REAL, and of the kind FLAG or
- * an enumerated kind. */
+/* wb__config_set_count sets a field of kind COUNT, wb__config_set_real a field of kind REAL, and
+ * wb__config_set_word a field of kind FLAG or of an enumerated kind. */
 
 static inline void wb__config_set_count(const wb__config_maker *m, int field, uint64_t value,
                                         wb_origin origin)
@@ -51,7 +51,8 @@ static inline void wb__config_set_word(const wb__config_maker *m, int field, uin
     m->config->origin[field] = (uint8_t)origin;
 }
 
-/* Returns the scope of expressions for the config as far as it is filled in. */
+/* Returns the scope in which the expressions of the family are evaluated. They can use the
+ * config fields that are already set. */
 static inline wb__family_scope wb__config_scope(const wb__config_maker *m)
 {
     return (wb__family_scope){.family = m->family,

@@ -13,7 +13,7 @@ static const word layouts[] = {{WB_ROPE_NONE, "none", ""},
                                {WB_ROPE_INTERLEAVED, "interleaved", ""},
                                END};
 
-/* The words of transformers (ACT2FN). */
+/* Names of activation functions in transformers (ACT2FN). */
 static const word activations[] = {{WB_ACTIVATION_SILU, "silu", "swish"},
                                    {WB_ACTIVATION_GELU, "gelu", "gelu_python"},
                                    {WB_ACTIVATION_GELU_TANH, "gelu_pytorch_tanh",

@@ -15,8 +15,9 @@ bool wb__config_is_choice(wb__config_kind kind);
 const char *wb__config_word(wb__config_kind kind, uint32_t value);
 
 /*
- * Converts a fact, a word or one of GGUF's numbers, to a value of an enumerated kind. *value is 0
- * for an unknown word or number. Returns false if the fact is neither a word nor a number.
+ * Converts a fact to a value of an enumerated kind. The fact is a word, or a number as GGUF uses
+ * it. *value is 0 for an unknown word or number. Returns false if the fact is neither a word nor a
+ * number.
  */
 bool wb__config_choice(wb__config_kind kind, const wb__fact *fact, uint32_t *value);
 

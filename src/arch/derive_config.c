@@ -35,8 +35,11 @@ static const struct {
 
 /* ---- values with a type ---- */
 
-/* Converts a number to the type of a key, because JSON does not distinguish 8 and 8.0, and llama.cpp
- * rejects a file with a value of another type. Returns false for a value of another type. */
+/*
+ * Converts a value to the type of a key. Conversion is necessary because JSON does not distinguish
+ * 8 and 8.0, and llama.cpp rejects a key whose value has the wrong type. Returns false if the value
+ * cannot be converted.
+ */
 static bool convert(uint8_t type, wb__fact *fact)
 {
     bool is_whole = fact->type == WB__FACT_UINT || fact->type == WB__FACT_INT;
@@ -69,7 +72,7 @@ static uint8_t element_of(uint8_t list)
                                       : WB__KEY_BOOL;
 }
 
-/* Stores an element as wb__derive_numbers expects it. */
+/* Writes an element to `to` in little-endian order, as wb__derive_numbers requires. */
 static void store(uint8_t type, const wb__fact *fact, uint8_t *to)
 {
     float narrow = (float)fact->real;
@@ -82,7 +85,7 @@ static void store(uint8_t type, const wb__fact *fact, uint8_t *to)
         wb__store_le32(to, bits);
 }
 
-/* Derives a list. A list of which an element has no value is left out. */
+/* Derives a list. If an element has no value, the list is not derived. */
 static void tell_list(wb__deriver *teller, const char *key, const wb__key_row *row,
                       const wb__scope *names)
 {
@@ -150,7 +153,7 @@ static void tell_ids(wb__deriver *teller)
     }
 }
 
-/* Derives facts that the family implies. */
+/* Derives model_type for a GGUF model, and the number of token types for BERT with config.json. */
 static void tell_family(wb__deriver *teller)
 {
     char type[64];

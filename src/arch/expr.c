@@ -48,7 +48,8 @@ static wb__fact of_real(double value)
     return isfinite(value) ? (wb__fact){.type = WB__FACT_REAL, .real = value} : nothing;
 }
 
-/* Whole numbers up to 2^53 are integers: a double represents them exactly. */
+/* Converts a whole number up to 2^53, which a double represents exactly, to an integer. Other
+ * numbers have no result. */
 static wb__fact of_whole(double value)
 {
     const double most = 9007199254740992.0;
@@ -137,8 +138,9 @@ static wb__fact unary(uint8_t code, const wb__fact *a)
 /* ---- functions ---- */
 
 /*
- * The inverse of the standard normal distribution function, by bisection of erfc. Its 60 steps make
- * the result exact to the last bits of a double, and it is needed only a few times per model.
+ * Computes the inverse of the standard normal distribution function by bisection with erfc. 100
+ * steps make the result exact to the last bits of a double. It is needed only a few times per
+ * model.
  */
 static double probit(double p)
 {
@@ -247,7 +249,7 @@ static wb__fact element_of(const wb__scope *scope, const char *name, const wb__f
 
 typedef struct stack {
     wb__fact values[WB__EXPR_STACK];
-    const char *name; /* the last name given to a function that takes a name */
+    const char *name; /* name argument of the function that is called */
     size_t count;
 } stack;
 
@@ -267,7 +269,8 @@ static wb__fact call(stack *s, const wb__scope *scope, wb__function_id id)
                                      : call_list(id, scope, s->name, a);
 }
 
-/* Returns the number of values that an operation takes from the stack; calls are separate. */
+/* Returns the number of values that an operation takes from the stack. Not used for function
+ * calls. */
 static size_t operands(uint8_t code)
 {
     if (code <= WB__OP_NAME || code == WB__OP_EMPTY)
@@ -309,7 +312,7 @@ wb__fact wb__expr_eval(wb__expr expr, const wb__scope *scope)
     for (const wb__op *op = expr; op->code != WB__OP_END; op++) {
         wb__fact value;
         if (op->code == WB__OP_CALL) {
-            /* a name precedes the call as text, and is not on the stack */
+            /* the operation, not the stack, contains the name argument of the function */
             s.name = op->text;
             value = call(&s, scope, (wb__function_id)op->number);
         } else if (s.count < operands(op->code)) {

@@ -7,10 +7,10 @@
  * result that is not finite or does not fit.
  *
  *     1.5  "text"  true  false  null  []     literals; [] is an empty list
- *     name                                   a field of wb_config, a definition of the table (`let`),
+ *     name                                   a field of wb_config, a definition (`let`) of the table,
  *                                            a member of config.json, or a GGUF key
  *     name[i]                                element i of a list, or character i of a text
- *     a + b  a - b  a * b  a / b  -a         numbers; integers stay integers if the result is one
+ *     a + b  a - b  a * b  a / b  -a         numbers; integers give an integer if possible
  *     a == b  a != b  a < b  a <= b  a > b  a >= b
  *                                            numbers, texts, booleans
  *     a and b  a or b  not a  c ? a : b      c, and the operands of and, or, not, are booleans
@@ -66,7 +66,7 @@ typedef const wb__op *wb__expr;
 typedef struct wb__function {
     const char *name;
     unsigned arguments;
-    /* the first argument is a name, not a value: the function needs the list itself */
+    /* the first argument is not evaluated: the function receives the name itself */
     bool takes_name;
 } wb__function;
 
@@ -80,7 +80,8 @@ typedef enum wb__function_id {
     WB__FUNCTION_MAX,
     WB__FUNCTION_HAS,     /* has(name): the value exists and is not null */
     WB__FUNCTION_COUNT,   /* count(list): number of elements; 0 if there is no list */
-    WB__FUNCTION_LEADING, /* leading(list, x): number of first elements that equal x */
+    WB__FUNCTION_LEADING, /* leading(list, x): number of elements before the first one that
+                           * differs from x */
     WB__FUNCTION_FIRST,   /* first(list, x): index of the first element that equals x */
     WB__FUNCTION_IN,      /* in(list, x): an element equals x */
     WB__FUNCTION_ALL,     /* all(list, x): every element equals x; true for an empty list */
@@ -91,7 +92,7 @@ typedef enum wb__function_id {
 
 extern const wb__function wb__functions[WB__FUNCTIONS];
 
-/* The names of an expression, and where their values come from. */
+/* Callbacks that provide the values of the names in an expression. */
 typedef struct wb__scope {
     void *ctx;
     /* Returns the value of a name; the type of an unknown name is WB__FACT_NONE. */
@@ -103,14 +104,14 @@ typedef struct wb__scope {
     uint64_t index; /* value of the name "i" */
 } wb__scope;
 
-/* Evaluates an expression; WB__FACT_NONE for NULL. */
+/* Evaluates an expression. If `expr` is NULL, the type of the result is WB__FACT_NONE. */
 wb__fact wb__expr_eval(wb__expr expr, const wb__scope *scope);
 
-/* Evaluates an expression as a condition: true unless it is NULL, has no value or is false. NULL
- * gives `otherwise`. */
+/* Evaluates an expression as a condition. Returns true only if its value is the boolean `true`.
+ * Returns `otherwise` if `expr` is NULL. */
 bool wb__expr_holds(wb__expr expr, const wb__scope *scope, bool otherwise);
 
-/* Evaluates an expression as an unsigned integer; 0 for no value or another value. */
+/* Evaluates an expression. Returns 0 if its value is not an unsigned integer. */
 uint64_t wb__expr_count(wb__expr expr, const wb__scope *scope);
 
 /* Returns true if two values are equal. Numbers of different types are compared by value. */

@@ -1,4 +1,4 @@
-/* Finds families, and the inherited properties of a family. */
+/* Finds families by name, and returns the properties that a family has or inherits. */
 #include "arch/family.h"
 
 /* ---- search ---- */

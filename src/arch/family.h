@@ -15,8 +15,8 @@
 #include "core/core.h"
 
 /*
- * Roles of tensors, as bit flags. A tensor row has roles; `needs` rows require roles of each layer
- * or of the model.
+ * Roles of tensors, as bit flags. A `tensor` row lists the roles of its tensor. A `need` row lists
+ * the roles that every layer, or the model, must have.
  */
 enum {
     WB__NEED_NORM = 1u << 0,
@@ -33,22 +33,23 @@ enum {
     WB__NEED_MIXER_OUT = 1u << 11,
     WB__NEED_CONV = 1u << 12,
     WB__NEED_DECAY = 1u << 13, /* A of a state-space model */
-    /* The following roles are not those of tensors in a layer. */
+    /* The following roles belong to the model, not to its layers. */
     WB__NEED_EMBEDDING = 1u << 16,
     WB__NEED_HEAD = 1u << 17, /* the output matrix, unless it is tied to the embedding */
     WB__NEED_LAST_NORM = 1u << 18
 };
 
-/* Properties of tensors, in the highest bits of the roles. No layer needs them. */
+/* Properties of tensors, in the highest bits of the role flags. They are not roles, so no layer
+ * needs them. */
 #define WB__RULE_ROUTER (1u << 27)
 #define WB__RULE_ROPE_Q (1u << 28) /* query tensor; GGUF may permute the rows of each head */
 #define WB__RULE_ROPE_K (1u << 29) /* key tensor; GGUF may permute the rows of each head */
-#define WB__RULE_NORM (1u << 30)   /* norm; some formats store its weight minus 1 */
+#define WB__RULE_NORM (1u << 30)   /* norm; in some families GGUF stores its weight plus 1 */
 #define WB__RULE_FLAGS (WB__RULE_ROUTER | WB__RULE_ROPE_Q | WB__RULE_ROPE_K | WB__RULE_NORM)
 
 /* ---- tensors ---- */
 
-/* The formats in which a tensor has a name, as bit flags. */
+/* Formats of tensor names, as bit flags. */
 enum {
     WB__SIDE_GGUF = 1,
     WB__SIDE_HF = 2,
@@ -62,10 +63,10 @@ typedef enum wb__suffix {
     WB__SUFFIX_NONE,
     WB__SUFFIX_WEIGHT,
     WB__SUFFIX_BIAS,
-    WB__SUFFIX_SAME /* in tables: the suffix of the canonical name */
+    WB__SUFFIX_SAME /* same suffix as the canonical name; only in tables */
 } wb__suffix;
 
-/* Operations that make a stored tensor from the canonical one. */
+/* Operations that compute a stored tensor from the canonical tensor. */
 typedef enum wb__transform_kind {
     WB__TRANSFORM_SCALE, /* scale(x): multiplies all values by x */
     WB__TRANSFORMS
@@ -86,7 +87,7 @@ typedef struct wb__spelling {
     uint8_t suffix;             /* a wb__suffix: the suffix in this format */
     bool is_read;               /* the name is recognized, but never written */
     uint8_t count;              /* number of transforms */
-    const wb__transform *chain; /* makes the stored tensor from the canonical one */
+    const wb__transform *chain; /* transforms that compute the stored tensor */
 } wb__spelling;
 
 /* A row of a table: one canonical tensor, in every layer if its name contains {n}. */
@@ -98,21 +99,21 @@ typedef struct wb__rule {
     uint8_t spelling_count;
     uint8_t rank;    /* number of axes of `shape` */
     uint8_t suffix;  /* WB__SUFFIX_SAME: any; WB__SUFFIX_NONE: the canonical name has no suffix */
-    bool is_dropped; /* the family does not have the inherited row */
+    bool is_dropped; /* removes the inherited row of this tensor */
 } wb__rule;
 
 /* ---- values ---- */
 
 typedef enum wb__value_where {
-    WB__VALUE_SET,     /* set: computed from config.json, instead of the usual member */
-    WB__VALUE_DEFAULT, /* default: if config.json has no value; a default of transformers */
-    WB__VALUE_IMPLIED, /* implied: if the GGUF file has no value; a constant of llama.cpp */
-    WB__VALUE_BOTH,    /* missing: `default` and `implied` at the same time */
+    WB__VALUE_SET,     /* set: computed from config.json; replaces the member of the same meaning */
+    WB__VALUE_DEFAULT, /* default: used if config.json has no value; as in transformers */
+    WB__VALUE_IMPLIED, /* implied: used if the GGUF file has no value; as in llama.cpp */
+    WB__VALUE_BOTH,    /* missing: acts like a `default` row and like an `implied` row */
     WB__VALUE_ALWAYS,  /* always: a constant of the architecture */
     WB__VALUE_LET      /* let: a name for use in expressions */
 } wb__value_where;
 
-/* A value of the config, or of a name. */
+/* A row that sets a field of the config, or defines a name (`let`). */
 typedef struct wb__value_row {
     uint8_t where;
     int16_t field; /* a wb_config_field; -1 for `let` */
@@ -132,8 +133,8 @@ typedef enum wb__key_type {
     WB__KEY_LIST /* one element per layer, of the type of the value; config.json only */
 } wb__key_type;
 
-/* A GGUF key (without the prefix of the architecture) or a member of config.json, and its value in
- * the terms of the other format. */
+/* A row `key` or `json`: defines a GGUF key (without the prefix of the architecture) or a member
+ * of config.json by an expression in terms of the other format. */
 typedef struct wb__key_row {
     const char *name;
     uint8_t type;
@@ -144,7 +145,7 @@ typedef struct wb__key_row {
 
 /* ---- limits ---- */
 
-/* A config for which a program computes something else. */
+/* A limit: configs for which the programs that read a target format would compute wrong results. */
 typedef struct wb__limit {
     uint8_t sides;      /* the targets of a conversion to which the limit applies */
     const char *member; /* the member of config.json to name in the message */
@@ -160,7 +161,7 @@ typedef struct wb__limit {
 #define WB__FAMILY_ROUTER_8 128u     /* mlx-lm quantizes routers to 8 bits */
 #define WB__FAMILY_NOT_LLAMA_CPP 64u /* llama.cpp does not load GGUF files of this family */
 
-/* Which rows of q and k RoPE rotates together. */
+/* The rows of the q and k weights that RoPE rotates as a pair. */
 typedef enum wb__family_rope {
     WB__ROPE_INHERITED,
     WB__ROPE_NO,       /* no RoPE */
@@ -174,13 +175,14 @@ typedef enum wb__family_rope {
 typedef struct wb__family {
     const char *name; /* name of the table */
     const struct wb__family *base;
-    /* The following lists are separated by '|'. The first element is the one that is written. */
+    /* The following lists are separated by '|'. Reading accepts every element; writing uses the
+     * first. */
     const char *gguf;      /* general.architecture */
     const char *types;     /* model_type in config.json */
     const char *classes;   /* architectures in config.json */
     const char *signature; /* name patterns of tensors that only this family has */
-    const char *wrappers;  /* prefixes that tensor names may have, each with its last dot */
-    wb__expr when;         /* true if a GGUF file of this architecture is of this family */
+    const char *wrappers;  /* prefixes of tensor names, each including its final dot */
+    wb__expr when;         /* condition that selects among families with the same `gguf` */
     const wb__rule *rules;
     size_t rule_count;
     const wb__value_row *values;
@@ -214,8 +216,9 @@ typedef struct wb__family_set {
 } wb__family_set;
 
 /*
- * Return the family with this model_type, or the first one with this general.architecture whose
- * condition holds in `scope`; NULL if there is none. `set` may be NULL.
+ * wb__family_by_model_type returns the family with this model_type. wb__family_by_name returns the
+ * first family with this general.architecture whose `when` is true in `scope`, or else the first
+ * one without `when`. Both return NULL if there is none. `set` may be NULL.
  */
 const wb__family *wb__family_by_model_type(const wb__family_set *set, wb__str model_type);
 const wb__family *wb__family_by_name(const wb__family_set *set, wb__str architecture,
@@ -224,13 +227,14 @@ const wb__family *wb__family_by_name(const wb__family_set *set, wb__str architec
 /* Returns the table with this name, or NULL. */
 const wb__family *wb__family_named(const wb__family_set *set, wb__str name);
 
-/* Returns the first family with a signature for which `has` returns true, or &wb__family_unknown. */
+/* Returns the first family with a pattern in `signature` for which `has` returns true, or
+ * &wb__family_unknown. */
 const wb__family *wb__family_by_signature(const wb__family_set *set,
                                           bool (*has)(void *ctx, wb__str pattern), void *ctx);
 
 /* ---- inherited properties ---- */
 
-/* Returns the first element of a '|' separated list of the family or its bases: "" if none. */
+/* Returns the first element of `gguf`, `types` or `classes`, which may be inherited: "" if none. */
 wb__str wb__family_gguf(const wb__family *family);
 wb__str wb__family_type(const wb__family *family);
 wb__str wb__family_class(const wb__family *family);
@@ -240,15 +244,16 @@ wb__family_rope wb__family_rope_of(const wb__family *family);
 /* Returns the formats that store norm weights plus 1, as WB__SIDE_* flags. */
 uint8_t wb__family_norms(const wb__family *family);
 
-/* Returns the flags WB__FAMILY_*, with those of the bases. */
+/* Returns the WB__FAMILY_* flags of the family and of all its bases. */
 uint32_t wb__family_flags(const wb__family *family);
 
 /* Returns the roles WB__NEED_* that the model and its layers of a kind (wb_layer_kind) need. */
 uint32_t wb__family_needs(const wb__family *family, unsigned kind);
 
 /*
- * Finds the row for a wb_config field, or for a name if the field is -1, that applies at one of the
- * places (bits 1 << wb__value_where). NULL if there is none.
+ * Finds the row for a wb_config field, or for the name `name` if `field` is -1, in the family or
+ * its nearest base. `places` selects the kinds of rows, as bits 1 << wb__value_where. Returns NULL
+ * if there is none.
  */
 const wb__value_row *wb__family_value(const wb__family *family, unsigned places, int field,
                                       const char *name);
@@ -256,8 +261,8 @@ const wb__value_row *wb__family_value(const wb__family *family, unsigned places,
 /* Returns true if the tokenizer hint is set. */
 bool wb__family_hint(const wb__family *family, const char *hint);
 
-/* Takes the next element of a '|' separated list. *rest is initially the list. Returns false at the
- * end. */
+/* Sets *spelling to the next element of a '|' separated list. Before the first call, the caller
+ * sets *rest to the list. Returns false at the end. */
 bool wb__spelling_next(const char **rest, wb__str *spelling);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Parses expressions by precedence climbing. Each operator is written after its operands.
+ * Parses expressions by precedence climbing. The result is in postfix order: each operator
+ * follows its operands.
  *
  *     select ?:   lowest precedence, groups to the right
- *     ??   or   and   not   == != < <= > >=   + -   * /   - of one operand   highest precedence
+ *     ??   or   and   not   == != < <= > >=   + -   * /   unary -   highest precedence
  */
 #include "arch/family_parser.h"
 
@@ -19,7 +20,7 @@ operators[] = {
     {"/", WB__OP_DIV, 6},
 };
 
-#define COMPARISONS 4 /* the level of == and the like */
+#define COMPARISONS 4 /* precedence level of == and the other comparisons */
 
 #define OPERATORS (sizeof operators / sizeof operators[0])
 
@@ -43,8 +44,8 @@ static bool nested(wb__family_parser *p)
     return ok;
 }
 
-/* Reads the arguments of a function. The name of a list stays out of the stack: it becomes the text
- * of the operation. */
+/* Reads the arguments of a function. If the first argument is a name, it is not evaluated but
+ * stored in the call operation. */
 static bool parse_call(wb__family_parser *p, const char *name)
 {
     size_t id = 0;
@@ -116,7 +117,7 @@ static bool parse_operand(wb__family_parser *p)
 
 static bool parse_level(wb__family_parser *p, uint8_t level);
 
-/* Reads an operand with the operators before it. "not a == b" is "not (a == b)". */
+/* Reads an operand with its prefix operators (- and not). "not a == b" means "not (a == b)". */
 static bool parse_prefix(wb__family_parser *p)
 {
     bool minus = wb__lexer_is(&p->lexer, "-");
@@ -140,7 +141,8 @@ static const struct operator* operator_at(const wb__family_parser *p)
     return NULL;
 }
 
-/* Reads operators of at least `level`. The recursion is at most as deep as there are levels. */
+/* Reads operands and the binary operators between them whose level is at least `level`. The
+ * recursion is at most as deep as there are levels. */
 static bool parse_level(wb__family_parser *p, uint8_t level)
 {
     const struct operator* next;

@@ -22,8 +22,8 @@ static bool is_letter(int c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The characters of words. '-', '+' and '/' belong to a word only if a character of a word follows,
- * so that "a - b" is a difference. */
+/* Returns true if the next character belongs to the current word. '-' and '/' do so only before
+ * a letter or digit, so that "a - b" is a difference. */
 static bool continues_word(const wb__lexer *l)
 {
     int c = peek(l, 0), after = peek(l, 1);

@@ -5,11 +5,12 @@
  * continue it. '#' at the beginning of a line or after a blank begins a comment. All text is
  * printable ASCII, with tabs and line ends.
  *
- *     word      name, pattern, path or keyword: letters, digits and _ . / { } + - ! ~ but see below
+ *     word      name, pattern, path or keyword: letters, digits and _ . { } !
+ *               and, before a letter or digit, - and /
  *     number    begins with a digit
  *     text      "…" without escapes
- *     symbol    one of ( ) [ ] , ; : | = ? < > * or, between blanks, + - /
- *               and the pairs == != <= >= ??
+ *     symbol    one of ( ) [ ] , ; : | = ? < > * + - / ~
+ *               or one of the pairs == != <= >= ??
  */
 #ifndef WB_ARCH_FAMILY_LEXER_H
 #define WB_ARCH_FAMILY_LEXER_H
@@ -27,9 +28,9 @@ typedef enum wb__token_kind {
 
 typedef struct wb__token {
     wb__token_kind kind;
-    wb__str text;  /* the text of TEXT is without quotes */
-    double number; /* the value of NUMBER */
-    size_t at;     /* offset in the table */
+    wb__str text;  /* without the quotes for WB__TOKEN_TEXT */
+    double number; /* value of a WB__TOKEN_NUMBER */
+    size_t at;     /* offset of the token in the table */
 } wb__token;
 
 typedef struct wb__lexer {

@@ -1,4 +1,4 @@
-/* What the parts of the parser of family tables share. */
+/* Functions that all parts of the parser of family tables use. */
 #include "arch/family_parser.h"
 
 #include <stdio.h>

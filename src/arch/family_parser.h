@@ -1,5 +1,5 @@
 /*
- * arch/family_parser.h: what the parts of the parser of family tables share.
+ * arch/family_parser.h: shared by all parts of the parser of family tables.
  *
  * The first error stops the parser: context->error says what is wrong and where. Every list has a
  * limit, so that a table of n bytes needs at most WB__TABLE_MEMORY bytes whatever it contains.
@@ -26,31 +26,32 @@ typedef struct wb__family_parser {
     unsigned nesting;
     wb__op ops[WB__EXPR_MAX + 1]; /* the expression that is being parsed */
     size_t op_count;
-    char layer[64]; /* what L. stands for in native names */
+    char layer[64]; /* text that the prefix "L." stands for in names other than GGUF names */
 } wb__family_parser;
 
 /* Records an error at the current token, and returns false. */
 bool wb__parser_fail(wb__family_parser *parser, const char *message);
 
-/* Returns memory of the arena, or NULL after recording the error. */
+/* Allocates memory in the arena. If that fails, records an error and returns NULL. */
 void *wb__parser_alloc(wb__family_parser *parser, size_t bytes);
 
-/* Returns a NUL-terminated copy of a text, or NULL after recording the error. */
+/* Returns a NUL-terminated copy of a text. If that fails, records an error and returns NULL. */
 const char *wb__parser_copy(wb__family_parser *parser, wb__str text);
 
-/* Takes a symbol or keyword. Records an error and returns false if another token is there. */
+/* Consumes a symbol or keyword. Records an error and returns false if the current token is
+ * another one. */
 bool wb__parser_expect(wb__family_parser *parser, const char *text);
 
-/* Takes a word. *word is valid as long as the table. */
+/* Consumes a word. *word points into the table. */
 bool wb__parser_word(wb__family_parser *parser, wb__str *word);
 
-/* One of several words, and its value. The last row of an array has no word. */
+/* A keyword and its value. In the last element of an array, `word` is NULL. */
 typedef struct wb__choice {
     const char *word;
     uint32_t value;
 } wb__choice;
 
-/* Takes one of several words, and stores its value. */
+/* Consumes one of the keywords in `choices`, and sets *value to its value. */
 bool wb__parser_choice(wb__family_parser *parser, const wb__choice *choices, uint32_t *value);
 
 /* Reads an expression up to a token that cannot belong to it (family_expr.c). */

@@ -97,7 +97,7 @@ static wb__fact eval(wb__family_scope *s, wb__expr expr)
     return fact;
 }
 
-/* Returns the value that the files of the model have under a name. */
+/* Returns the value of a config.json member or GGUF key in the files of the model. */
 static wb__fact value_of_files(const wb__family_scope *s, const char *name)
 {
     if (!s->by_key)

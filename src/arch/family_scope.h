@@ -26,7 +26,8 @@ typedef struct wb__family_scope {
     unsigned depth;          /* nesting of definitions, which is limited */
 } wb__family_scope;
 
-/* Returns the scope for wb__expr_eval, with i = 0. `scope` must outlive it. */
+/* Returns a scope for wb__expr_eval in which the name "i" has the value 0. `scope` must outlive
+ * it. */
 wb__scope wb__family_names(wb__family_scope *scope);
 
 /* Returns the value of a field of a config as a fact; NONE if it is absent. */
@@ -37,7 +38,8 @@ const wb__key_row *wb__family_key(const wb__family *family, bool is_json, const 
 
 /*
  * Calls `each` for every GGUF key (or, with is_json, every member of config.json) that the family
- * defines: rows of the bases first, each name once, at the place of its first definition.
+ * or its bases define. Each name is passed once, with the row that is nearest to the family, but in
+ * the order of the first definitions, those of the bases first.
  */
 void wb__family_keys(const wb__family *family, bool is_json,
                      void (*each)(void *ctx, const wb__key_row *row), void *ctx);

@@ -4,7 +4,8 @@
  *     tensor CANONICAL [AXIS, …] | SPELLING, … | SPELLING, … | role ROLE …
  *
  * The first list has the names of Hugging Face, MLX and Ollama, the second those of GGUF. "-" is an
- * empty list. A spelling is [~] [FORMAT:] NAME [TRANSFORM …]: "~" marks a name that is only read.
+ * empty list. A spelling is [~] [FORMAT:] NAME [TRANSFORM …]: "~" marks a name that
+ * is recognized when a model is read, but never written.
  */
 #include "arch/family_parser.h"
 #include "weighbridge/config.h"
@@ -90,7 +91,7 @@ bool wb__parser_sides(wb__family_parser *p, uint8_t *flags)
 
 /* ---- names ---- */
 
-/* Returns true if the braces of a name are {n} and {e} only. */
+/* Returns true if all braces in the name are part of {n} or {e}. */
 static bool has_valid_braces(wb__str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -107,9 +108,9 @@ static bool has_valid_braces(wb__str name)
 }
 
 /*
- * Reads a tensor name. `short_form`, for example "B.", stands for `full` at the beginning. The ending
- * ".weight" or ".bias" fixes the suffix; "!" means that the name has none. Otherwise the suffix is
- * SAME.
+ * Reads a tensor name. If it begins with `short_form`, for example "B.", replaces this prefix by
+ * `full`. A name that ends with ".weight" or ".bias" has this suffix, and a name that ends with "!"
+ * has none. Otherwise *suffix becomes SAME.
  */
 static const char *read_name(wb__family_parser *p, const char *short_form, const char *full,
                              uint8_t *suffix)
@@ -197,7 +198,8 @@ static bool read_spelling(wb__family_parser *p, uint8_t usual, spellings *s)
         if (wb__lexer_take(&p->lexer, ":"))
             spelling->sides = side;
         else
-            p->lexer = before; /* a tensor with the name of a format */
+            p->lexer = before; /* no ":" follows: the word is a tensor name that equals a format
+                                * name */
     }
     bool gguf = usual == WB__SIDE_GGUF;
     spelling->name = gguf ? read_name(p, "B.", "blk.{n}.", &spelling->suffix)
@@ -205,8 +207,11 @@ static bool read_spelling(wb__family_parser *p, uint8_t usual, spellings *s)
     return spelling->name != NULL && read_chain(p, spelling);
 }
 
-/* Reads a list of spellings. Names without a format belong to all formats of `usual` that no other
- * name of the list belongs to. */
+/*
+ * Reads a list of spellings. A spelling without a format gets all formats in `usual`, except
+ * those that another spelling of the list already has. A spelling that is only read gets all of
+ * them.
+ */
 static bool read_list(wb__family_parser *p, uint8_t usual, spellings *s)
 {
     size_t first = s->count;

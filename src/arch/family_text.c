@@ -16,7 +16,7 @@ typedef struct table {
 
 /* ---- lists of words ---- */
 
-/* Reads the words of the statement as a list separated by '|', after the list that *list has. */
+/* Appends the words of the statement to *list, a list separated by '|' that may be NULL. */
 static bool read_words(table *t, const char **list)
 {
     wb__family_parser *p = &t->p;
@@ -234,7 +234,7 @@ static bool read_tensor(table *t)
     return true;
 }
 
-/* Reads the name of one inherited tensor that the family does not have. */
+/* Reads the name of an inherited tensor that the family does not have. */
 static bool read_drop(table *t)
 {
     wb__rule *rule = &t->rules[t->family->rule_count];

@@ -68,7 +68,7 @@ bool wb__layers_read(wb__layers *layers, const wb__facts *facts, wb__str prefix,
 
 /* ---- one layer ---- */
 
-/* Sets *value to the list's element of a layer. Returns false if the list has none. */
+/* Sets *value to element `index` of a list. Returns false if the list has no such element. */
 static bool element(const wb__layers *layers, wb__layer_list list, uint64_t index, uint64_t *value)
 {
     if (index >= layers->count[list])

@@ -13,7 +13,7 @@
 #include "weighbridge/config.h"
 
 typedef enum wb__layer_list {
-    WB__LAYER_KINDS, /* a wb_layer_kind, and WB__LAYER_SLIDES */
+    WB__LAYER_KINDS, /* a wb_layer_kind; plus WB__LAYER_SLIDES for a sliding window */
     WB__LAYER_HEADS,
     WB__LAYER_KV_HEADS,
     WB__LAYER_FFN,
@@ -34,8 +34,8 @@ typedef struct wb__layers {
 /* Copies the lists to the arena. Returns false if out of memory. */
 bool wb__layers_read(wb__layers *layers, const wb__facts *facts, wb__str prefix, wb__arena *arena);
 
-/* Fills *layer, except its size, with the properties of a layer below n_layers. `names` tells which
- * layers have experts. */
+/* Fills all members of *layer, except `size`, with the properties of layer `index`, which must
+ * be less than n_layers. `names` determines which layers have experts. */
 void wb__layer_make(const wb__layers *layers, const wb_config *config, const wb__names *names,
                     uint64_t index, wb_layer *layer);
 

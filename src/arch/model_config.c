@@ -80,14 +80,15 @@ static const wb__kind *kind_of(const wb__config_maker *m, const char *canonical)
                                        : wb__names_kind(m->names, entry->first);
 }
 
-/* Sets a field to a dimension, if the field is unknown. */
+/* Sets a field to the size of one dimension of a tensor, if the field is unknown. */
 static void derive_axis(const wb__config_maker *m, int field, const wb__kind *kind, uint32_t axis)
 {
     if (kind != NULL && !wb__config_is_known(m, field))
         wb__config_set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
 }
 
-/* Sets a field to a dimension of the named tensor, if the field is unknown and the rank matches. */
+/* Sets a field to the size of one dimension of the named tensor, if the field is unknown and the
+ * tensor has the given rank. */
 static void derive_size(const wb__config_maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {
@@ -128,7 +129,8 @@ static void derive_from_tensors(const wb__config_maker *m)
         wb__config_set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
 }
 
-/* Returns the name of a tensor of experts. The first layer with experts is not always layer 0. */
+/* Returns the canonical name of a stacked expert tensor, or NULL. It is searched in all layers,
+ * because layer 0 may have no experts. */
 static const char *find_experts(const wb__names *names)
 {
     for (size_t i = 0; names != NULL && i < names->entries.count; i++) {
@@ -187,8 +189,8 @@ static wb_rope_layout layout_of(const wb__family *family, bool gguf)
 }
 
 /*
- * Files specify neither row order nor norm offset. Both follow from the naming style of the
- * tensors.
+ * Derives the row order of q and k and the offset of norm weights. Files do not specify them, but
+ * both depend only on whether the tensors have GGUF names.
  */
 static void derive_layout(const wb__config_maker *m)
 {
@@ -225,7 +227,8 @@ static void count_packing(packing_count *counts, size_t n, uint32_t bits, uint32
     }
 }
 
-/* Derives the bits and group size of most values, if the files do not specify them. */
+/* Derives the bits and group size that most quantized elements have, if the files do not specify
+ * them. */
 static void derive_packing(const wb__config_maker *m)
 {
     packing_count counts[32] = {{0}};

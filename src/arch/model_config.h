@@ -19,8 +19,8 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family_set *se
                                 const wb__family **family);
 
 /*
- * Fills a config. `is_said` tells whether the files specify the architecture. `family` comes from the files, or from tensor names if the files do not specify
- * it. `architecture` is NUL-terminated, or NULL if unknown.
+ * Fills a config. `is_said` is true if the files specify the architecture. Then `family` comes from
+ * the files, otherwise from the tensor names. `architecture` is NUL-terminated, or NULL if unknown.
  */
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
                      bool is_said, const char *architecture, const wb__names *names);

@@ -23,9 +23,9 @@ typedef struct wb__fact {
     wb__str text;    /* value for TEXT, borrowed from the files */
 } wb__fact;
 
-/* A list of scalars: an array of GGUF, or a list in JSON. wb__fact_list_next reads it in order. */
-#define WB__FACT_PLACES 6
+#define WB__FACT_PLACES 6 /* maximum number of JSON objects in which members are looked up */
 
+/* A list of scalars: an array of GGUF, or a list in JSON. wb__fact_list_next reads it in order. */
 typedef struct wb__fact_list {
     uint64_t count;
     uint64_t next; /* number of elements that have been read */
@@ -53,8 +53,11 @@ typedef struct wb__facts {
     size_t place_count;
 } wb__facts;
 
-/* Looks up members in `config`, config.json, from now on. The members of an object that describes the
- * language model of a multimodal model ("text_config") precede those of config.json itself. */
+/*
+ * Makes later lookups of members use `config`, which is config.json. If it contains an object that
+ * describes the language model of a multimodal model ("text_config"), the members of this object
+ * take precedence over those of config.json itself.
+ */
 void wb__facts_use_config(wb__facts *facts, const wb__tree *config);
 
 /* Returns the value of a node. For WB__NO_NODE, the type of the result is WB__FACT_NONE. */
@@ -69,13 +72,13 @@ wb__fact wb__fact_by_key(const wb__facts *facts, wb__str prefix, const char *key
 /*
  * Returns the value at the first existing path of `paths` in config.json. `paths` is a list of
  * paths such as "rope_parameters/rope_theta", separated by '|'. All paths are tried inside
- * facts->places[0] first, then inside the next place. A null value is returned only if no other value is
- * found.
+ * facts->places[0] first, then inside the next object in facts->places. A null value is returned
+ * only if no other value is found.
  */
 wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths);
 
-/* Finds a list by GGUF keys and by paths in config.json, as wb__fact_by_key and wb__fact_by_path do.
- * Returns false if there is none. */
+/* Finds a list, first by GGUF keys as wb__fact_by_key does, then by paths in config.json as
+ * wb__fact_by_path does. Returns false if there is none. */
 bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys, const char *paths,
                         wb__fact_list *list);
 

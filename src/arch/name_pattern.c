@@ -11,7 +11,7 @@ typedef struct parts {
     uint32_t value[MAX_NUMBERS];
 } parts;
 
-/* Prefixes that names of any family may have. A family may have further ones. */
+/* Prefixes that tensor names of any family may have. The table of a family can add more. */
 static const wb__str wrappers[] = {
     {"model.", 6},
     {"language_model.", 15},
@@ -84,7 +84,7 @@ static bool take_apart(const wb__family *family, wb__str name, parts *p)
         }
     }
     p->stem = name;
-    /* A brace in the name could be confused with a number placeholder. */
+    /* A name with a brace is rejected, because it could contain the text of a placeholder. */
     if (name.len == 0 || name.len > WB__STEM_MAX - 2 * MAX_NUMBERS ||
         memchr(name.ptr, '{', name.len) != NULL)
         return false;
@@ -101,7 +101,7 @@ static bool take_apart(const wb__family *family, wb__str name, parts *p)
     return true;
 }
 
-/* Writes the stem with its first `count` numbers replaced by placeholders. */
+/* Writes the stem with its first `count` numbers replaced by the placeholders {n} and {e}. */
 static wb__str write_pattern(const parts *p, unsigned count, char *out)
 {
     static const char marks[MAX_NUMBERS][3] = {{'{', 'n', '}'}, {'{', 'e', '}'}};
@@ -163,8 +163,8 @@ static void add_spellings(wb__rule_table *table, const wb__rule *rule, uint8_t s
     }
 }
 
-/* Returns true if a family between `nearest` and its base `family` has a row with the same canonical
- * name, which replaces the row of `family`. */
+/* Returns true if the row `rule` of `family`, a base of `nearest`, is replaced: `nearest` or a
+ * family between the two has a row with the same canonical name. */
 static bool is_replaced(const wb__family *nearest, const wb__family *family, const wb__rule *rule)
 {
     for (; nearest != family; nearest = nearest->base) {
@@ -195,8 +195,8 @@ void wb__rule_table_make(wb__rule_table *table, const wb__family *family)
     }
 }
 
-/* Sets the suffix of the canonical name. Returns false if the rule is about tensors with another
- * suffix. */
+/* Sets *suffix to the suffix of the canonical name. Returns false if the rule does not apply to
+ * tensors with the suffix `found`. */
 static bool match_suffix(const wb__rule *rule, const wb__spelling *spelling, wb__suffix found,
                          wb__suffix *suffix)
 {

@@ -15,7 +15,7 @@
 
 #include "arch/family.h"
 
-#define WB__STEM_MAX 128     /* maximum length in bytes of a pattern; names of tables have 96 */
+#define WB__STEM_MAX 128     /* maximum length of a pattern in bytes; names in tables are shorter */
 #define WB__NUMBER_MAX 65535 /* maximum layer or expert number */
 #define WB__SPELLINGS_MAX 512
 #define WB__SPELLING_SLOTS 1024
@@ -41,8 +41,9 @@ typedef struct wb__rule_table {
 } wb__rule_table;
 
 /*
- * Builds the table of all spellings of a family. If two rows have the same spelling, that of the
- * family nearest to `family` counts, then the first one. Spellings beyond the capacity are ignored.
+ * Builds the table of all spellings of a family. If two rows have the same spelling, the row that
+ * is nearest to `family` in the chain of bases applies, and within one table the first row.
+ * Spellings beyond the capacity are ignored.
  */
 void wb__rule_table_make(wb__rule_table *table, const wb__family *family);
 
@@ -67,8 +68,8 @@ size_t wb__canonical_write(const wb__rule *rule, uint32_t layer, wb__suffix suff
                            size_t capacity);
 
 /*
- * Returns the spelling with which a tensor of the rule is written in a format (one WB__SIDE_* flag),
- * or NULL if the format does not have the tensor.
+ * Returns the spelling with which a tensor of the rule is written in a format (one WB__SIDE_*
+ * flag), or NULL if the format does not have the tensor.
  */
 const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side);
 

@@ -87,7 +87,8 @@ static wb__node find_object(const wb__tree *config)
         if (node != WB__NO_NODE && wb__tree_type(config, node) == WB__JSON_OBJECT)
             return node;
     }
-    /* true if the JSON text is the object with the parameters itself, as in __metadata__ */
+    /* true if the root of the JSON text is itself the object with the parameters, which is the
+     * case for text from __metadata__ of a safetensors file */
     bool alone = wb__tree_get(config, 0, "bits") != WB__NO_NODE ||
                  wb__tree_get(config, 0, "quant_method") != WB__NO_NODE;
     return alone ? 0 : WB__NO_NODE;
@@ -124,7 +125,8 @@ static uint64_t *find_slot(const wb__quantization *quantization, wb__str module,
 }
 
 /*
- * A slot contains the hash in its upper half and the node of the key (never 0) in its lower half.
+ * Builds the hash table of module entries. A slot contains the hash in its upper half and the node
+ * of the key (never 0) in its lower half.
  */
 static bool index_modules(wb__quantization *quantization)
 {
@@ -137,7 +139,8 @@ static bool index_modules(wb__quantization *quantization)
         return true;
     /*
      * At most three quarters of the slots are used, so an entry needs less than 8/3 slots or 22
-     * bytes. The shortest entry in the file, `"":{},`, has 6 bytes.
+     * bytes. The shortest entry in the file, `"":{},`, has 6 bytes. The table is therefore less
+     * than four times as large as the file.
      */
     while (slots / 4 * 3 < modules)
         slots *= 2;
@@ -184,8 +187,8 @@ static bool add_size(wb__quantization *quantization, uint64_t size)
         return true;
     if (!wb__grow(&quantization->allocator, (void **)&quantization->sizes,
                   &quantization->size_capacity, sizeof size, quantization->size_count + 1, 4096))
-        return quantization->size_count >= 4096; /* limit on the number of sizes, more than any
-                                                    model has; further sizes are ignored */
+        return quantization->size_count >= 4096; /* the limit of 4096 sizes is reached, which no
+                                                  * real model does; the size is ignored */
     quantization->sizes[quantization->size_count++] = size;
     return true;
 }
@@ -197,7 +200,8 @@ static bool is_size(wb__str key)
            wb__str_equal(key, WB__STR("dim"));
 }
 
-/* Collects the sizes in an object (*_size, *_dim and others), and heads times head size. */
+/* Adds the possible numbers of inputs of a layer to quantization->sizes: the members of an
+ * object that are sizes (*_size, *_dim and others), and the number of heads times the head size. */
 static bool collect_sizes(wb__quantization *quantization, wb__node object)
 {
     const wb__tree *config = quantization->config;

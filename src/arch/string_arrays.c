@@ -18,7 +18,8 @@ bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count)
     uint64_t all;
     if (!wb__mul(count, WB__STRINGS_HEAD, &all) || !wb__add(all, bytes, &all) ||
         !wb__add(all, strings->used + 2 * WB__STRINGS_HEAD, &all) || all > UINT32_MAX)
-        return true; /* wb__strings_append reports the error when the limit is reached */
+        return true; /* reserving is only a hint; wb__strings_append fails when the limit is
+                      * reached */
     return wb__grow(&strings->allocator, (void **)&strings->bytes, &strings->capacity, 1,
                     (size_t)all, UINT32_MAX) &&
            wb__grow(&strings->allocator, (void **)&strings->marks, &strings->mark_capacity,

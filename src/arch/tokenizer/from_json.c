@@ -135,7 +135,8 @@ static bool step_prepends(const wb__tree *tree, wb__node step)
     return wb__str_equal(type, WB__STR("Metaspace")) && metaspace_prepends(tree, step);
 }
 
-/* Returns true if the step `name`, or a step of its sequence `list`, prepends a space. */
+/* Returns true if the step in member `name` of tokenizer.json, or one of the steps in its list
+ * `list`, prepends a space. */
 static bool any_prepends(const wb__tree *tree, const char *name, const char *list)
 {
     wb__node step = wb__tree_get(tree, 0, name);
@@ -208,7 +209,7 @@ wb_status wb__make_from_json(wb__token_maker *m)
         return wb__fail_memory(m->context);
     if (strcmp(tokenizer->model, "llama") == 0) {
         tokenizer->add_space_prefix = space_prefix(&m->json.tree);
-        wb__tokenizer_json_drop_tokens(&m->json); /* makes space for the index of the tokens */
+        wb__tokenizer_json_drop_tokens(&m->json); /* frees memory before the token index is built */
         return wb__token_score_by_merges(m) ? WB_OK : wb__fail_memory(m->context);
     }
     if (strcmp(tokenizer->model, "gpt2") == 0) {

@@ -22,7 +22,8 @@ static bool next_line(wb__str *rest, wb__str *line)
     return true;
 }
 
-/* Returns an upper limit of the total length of all token strings. A word gets a mark of 3 bytes. */
+/* Returns an upper limit of the total length of all token strings. A token that starts a word
+ * becomes 3 bytes longer, because it is marked with U+2581. */
 static size_t bytes_of_tokens(const wb__token_maker *m, size_t lines, size_t count)
 {
     return m->files->vocab.len + 3 * lines + (count - lines) * sizeof "[PAD4294967295]";

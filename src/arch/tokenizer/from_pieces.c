@@ -3,9 +3,9 @@
 #include "arch/tokenizer/tokenizer_make.h"
 
 /*
- * The added tokens that replace pieces: for each token id the number of its entry in
- * tokenizer_config.json, or in tokenizer.json with FROM_JSON set; 0: the piece is not replaced. An
- * entry is never node 0, which is the root.
+ * The added tokens that replace pieces. For each token id, the list contains the node of the added
+ * token in the tree of tokenizer_config.json, or in the tree of tokenizer.json if the flag
+ * FROM_JSON is set. 0 means that the piece is not replaced, because node 0 is the root.
  */
 #define FROM_JSON (UINT32_C(1) << 31)
 
@@ -32,7 +32,8 @@ static replacement replacement_at(const wb__token_maker *m, const replacements *
 }
 
 /*
- * Format in tokenizer_config.json: "added_tokens_decoder": {"32000": {"content": …, "special": …}}
+ * Reads the replacements from tokenizer_config.json, which contains "added_tokens_decoder":
+ * {"32000": {"content": …, "special": …}}.
  */
 static void replace_from_config(const wb__token_maker *m, replacements *list)
 {
@@ -54,7 +55,8 @@ static void replace_from_config(const wb__token_maker *m, replacements *list)
     }
 }
 
-/* Uses the added tokens of tokenizer.json with ids after the last piece; for Phi 3, all of them. */
+/* Reads the replacements from tokenizer.json: the added tokens with ids after the last piece, or
+ * all added tokens for Phi 3. */
 static void replace_from_json(const wb__token_maker *m, replacements *list)
 {
     const wb__tree *tree = &m->json.tree;

@@ -1,8 +1,8 @@
 #include "arch/tokenizer/pretokenizer.h"
 
 /*
- * `steps` has one line per step of the rule (wb__pretokenizer_steps in pretokenizer.h). `name` is
- * llama.cpp's name of the rule.
+ * known[] lists the rules. `steps` has one line per step of the rule (wb__pretokenizer_steps in
+ * pretokenizer.h), and `name` is llama.cpp's name of the rule.
  */
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"

@@ -10,7 +10,7 @@
 
 #include "json/tree.h"
 
-/* Returns llama.cpp's name of a pre_tokenizer object; NULL if unknown. Static string. */
+/* Returns llama.cpp's name for a pre_tokenizer object, as a static string, or NULL if unknown. */
 const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer);
 
 /*

@@ -4,7 +4,8 @@
  */
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* Hash table of tokens by string. Of several tokens with the same string, it contains the first. */
+/* Hash table that finds a token by its string. If several tokens have the same string, the table
+ * contains only the first. */
 typedef struct token_index {
     wb__hash_key key;
     uint32_t *slots; /* token id + 1; 0: free */
@@ -66,7 +67,8 @@ static bool find(const token_index *tokens, wb__str text, size_t *number)
     return found != 0;
 }
 
-/* The earliest merge that produces a token determines its score. */
+/* Sets the score of the token that merge number `rank` produces, unless an earlier merge has set
+ * it. */
 static void score_token(wb__tokenizer *tokenizer, size_t number, uint64_t rank, uint64_t merges)
 {
     uint32_t bits = wb__load_le32(&tokenizer->scores[number]);

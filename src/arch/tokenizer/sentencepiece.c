@@ -55,7 +55,7 @@ static void read_normalizer(wb__sentencepiece *model, wb__message *m)
     }
 }
 
-/* Reads a field of ModelProto, whose bytes are the message `m`. */
+/* Reads field `number` of ModelProto. The field contains a message; `m` contains its bytes. */
 static void read_part(wb__sentencepiece *model, uint64_t number, wb__message *m)
 {
     wb__piece piece;

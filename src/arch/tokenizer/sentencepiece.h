@@ -8,8 +8,9 @@
  *     TrainerSpec     3 model type: 1 Unigram, 2 BPE   40 to 43 ids of <unk>, <s>, </s>, <pad>
  *     NormalizerSpec  2 precompiled character map   3 prepend a space   4 remove extra spaces
  *
- * A file may have a piece in each two bytes, so there is no table of pieces: wb__pieces_next reads
- * them again from the file.
+ * A crafted file can contain one piece per two bytes, so a table of pieces could be much larger
+ * than the file. Therefore no table is made, and wb__pieces_next reads the pieces from the file
+ * again.
  *
  * https://github.com/google/sentencepiece, src/sentencepiece_model.proto
  */

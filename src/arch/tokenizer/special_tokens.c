@@ -86,8 +86,8 @@ static void read_template(specials *s, wb__node processor)
 }
 
 /*
- * Sets add_sep to whether all tokens between the texts A and B of a pair are separators, as in
- * A <sep> B or A <sep> <eos> B.
+ * Sets add_sep to true if all tokens between the two texts A and B of a pair are separators, as in
+ * A <sep> B or A <sep> <eos> B, and to false if another token is between them.
  */
 static void read_pair(specials *s, wb__node processor)
 {

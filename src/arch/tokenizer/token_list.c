@@ -1,5 +1,5 @@
 /*
- * The list of tokens that the tokenizer.json reader fills, and the errors of the reader.
+ * Fills the list of tokens of the tokenizer.json reader, and records the errors of the reader.
  */
 #include "arch/tokenizer/tokenizer_reader.h"
 
@@ -23,7 +23,7 @@ bool wb__token_fail_memory(wb__token_reader *r)
 bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
 {
     *fits = number < file->entries + (uint64_t)WB__TOKENS_SPARE ||
-            /* a complete vocabulary with such ids would need at least 8 bytes per token */
+            /* a file whose vocabulary has a token for every id needs at least 8 bytes per token */
             number < file->bytes / 8;
     if (!*fits)
         return true;

@@ -18,7 +18,7 @@
 #include "arch/string_arrays.h"
 #include "json/tree.h"
 
-/* Position of a token's string in `text` or `rest`. */
+/* Position of a token's string in `text` or `rest` of wb__tokenizer_json. */
 typedef struct wb__token_at {
     uint32_t at;
     uint32_t len; /* WB__TOKEN_NONE: no token has this id */
@@ -40,7 +40,7 @@ typedef struct wb__tokenizer_json {
     float *scores;    /* Unigram: scores by id; otherwise NULL */
     size_t score_capacity;
     wb__strings merges; /* strings of the form "a b" */
-    bool bad_vocab;     /* Unigram: an entry is something else than a string and a score */
+    bool bad_vocab;     /* Unigram: an entry is not a pair of a string and a score */
     size_t bad_merges;  /* number of merges ignored because they are not two strings */
     char *rest;         /* the file without vocabulary and merges */
     size_t rest_bytes;
@@ -58,7 +58,7 @@ bool wb__tokenizer_json_read(wb__tokenizer_json *file, char *text, size_t bytes,
                              const wb_allocator *allocator);
 void wb__tokenizer_json_free(wb__tokenizer_json *file);
 
-/* Frees the tokens and scores, but not the rest. */
+/* Frees only `tokens` and `scores`. */
 void wb__tokenizer_json_drop_tokens(wb__tokenizer_json *file);
 
 /*

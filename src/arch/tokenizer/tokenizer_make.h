@@ -13,7 +13,7 @@
 
 #define WB__ADDED_SCORE (-1000.0f) /* score of added tokens; so low that no merge produces them */
 
-#define WB__TOKEN_BYTES 4 /* minimum of the average number of bytes for a token of a file */
+#define WB__TOKEN_BYTES 4 /* minimum average number of file bytes per token */
 
 typedef struct wb__token_maker {
     wb__tokenizer *tokenizer;
@@ -31,7 +31,7 @@ wb_status wb__make_from_json(wb__token_maker *m);
 wb_status wb__make_from_pieces(wb__token_maker *m);
 wb_status wb__make_from_lines(wb__token_maker *m);
 
-/* Sets the special tokens that tokenizer.model specifies, unless another file specifies them. */
+/* Sets the special tokens that tokenizer.model specifies and no other file specifies. */
 void wb__specials_of_pieces(wb__token_maker *m);
 
 /* ---- tokens.c ---- */
@@ -52,9 +52,9 @@ size_t wb__tokens_count(const wb__token_maker *m, size_t have);
 
 /*
  * Returns true if a vocabulary of `bytes` bytes has fewer than WB__TOKEN_BYTES bytes for each of
- * its `count` tokens. A token needs 20 bytes of memory, so that such a file would cost more memory
- * than the library promises. A vocabulary of different tokens never is so dense: its texts alone
- * have more bytes. WB__TOKENS_SPARE tokens are always permitted.
+ * its `count` tokens. Such a file is rejected: a token needs 20 bytes of memory, so reading it
+ * would need too much memory for the size of the file. A real vocabulary is never so dense, because
+ * the texts of different tokens need more bytes. WB__TOKENS_SPARE tokens are always permitted.
  */
 bool wb__tokens_too_dense(size_t count, size_t bytes);
 
