@@ -7,7 +7,7 @@
  * result that is not finite or does not fit.
  *
  *     1.5  "text"  true  false  null  []     literals; [] is an empty list
- *     name                                   a field of wb_config, a definition (`let`) of the table,
+ *     name                                   a field of wb_config, a definition (`let`),
  *                                            a member of config.json, or a GGUF key
  *     name[i]                                element i of a list, or character i of a text
  *     a + b  a - b  a * b  a / b  -a         numbers; integers give an integer if possible

@@ -48,7 +48,8 @@ typedef struct wb__error_stats {
     double before;       /* sum of before² */
     double after;        /* sum of after² */
     double max_error;    /* maximum of |after - before| */
-    uint64_t overflowed; /* number of changed values that are infinite or NaN before or after */
+    uint64_t overflowed; /* number of values that are infinite or NaN before or after encoding,
+                          * and that encoding changes */
 } wb__error_stats;
 
 /* A row of the plan, which describes one output tensor. */
@@ -92,8 +93,8 @@ typedef struct wb__planned_tensor {
     const float *importance;
     uint64_t rows_an_importance; /* number of source rows with the same importance values */
     const struct wb__lora *lora; /* first adapter that is added to the values; NULL: no adapter */
-    /* Convention of the global scales in the source if the values of this row are global scales.
-     * WB__GLOBAL_NONE: the values are ordinary weights. */
+    /* If the values of this row are global scales (scales that apply to all values of a packed
+     * tensor), their convention in the source. WB__GLOBAL_NONE: the values are ordinary weights. */
     wb__global global;
     wb__global global_to; /* convention of global scales in the output */
     /* this tensor stays packed, and another row of the plan contains its global scales */
@@ -230,8 +231,8 @@ wb_status wb__passthrough_plan(wb_conversion *conversion, wb__context *context);
  * the writer of an Ollama model. */
 wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *writer, wb_error *error);
 
-/* Returns true if the output stores all experts of a layer in one tensor. `rule` is that of the
- * experts. */
+/* Returns true if the output stores all experts of a layer in one tensor. `rule` is the naming
+ * rule of the expert tensors. */
 bool wb__plan_stacks(const wb_conversion *conversion, const wb__rule *rule);
 
 /* ---- plan/ollama_tensors.c: tensors of a model directory in Ollama's layout ---- */

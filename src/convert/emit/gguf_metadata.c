@@ -70,7 +70,8 @@ static wb_status copy_all(wb__emit_job *out)
 
 /* ---- from config.json and other sidecar files ---- */
 
-/* Returns true for keys that llama.cpp would misinterpret: RoPE scaling that it does not have. */
+/* Returns true for keys that llama.cpp would misinterpret: keys of a RoPE scaling that llama.cpp
+ * does not support. */
 static bool is_misleading(const wb_conversion *conversion, wb__str key)
 {
     static const wb__str scaling = {".rope.scaling.", 14};
@@ -92,7 +93,7 @@ static bool is_key_of_gguf(const wb_conversion *conversion, wb__str key)
            (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
-/* Writes a value under its own key. Floating-point values become 32-bit, and other values keep
+/* Writes a value under the same key. Floating-point values become 32-bit, and other values keep
  * their width. */
 static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
@@ -130,9 +131,11 @@ static bool has_tokens_of_phi3(const wb_conversion *conversion)
     return found == 15;
 }
 
-/* Sets general.name. A model of architecture phi3 whose vocabulary has the tokens of Phi 3 is named
+/*
+ * Sets general.name. A model of architecture phi3 whose vocabulary has the tokens of Phi 3 is named
  * "Phi-3". Other models get the name of their directory, unless it contains "phi3" or "phi-",
- * because llama.cpp requires the tokens of Phi 3 of models with such names. */
+ * because llama.cpp loads a model with such a name only if the vocabulary has the tokens of Phi 3.
+ */
 static wb_status set_name(wb__emit_job *out)
 {
     char name[128];
@@ -163,8 +166,8 @@ static wb_status set_name(wb__emit_job *out)
                                 out->context->error);
 }
 
-/* Writes a value under its GGUF key. For rope.scaling.type, writes the value that GGUF uses
- * instead of the value of config.json. */
+/* Writes a value under its GGUF key. The value of rope.scaling.type is translated from the name
+ * of the method in config.json to its name in GGUF. */
 static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     bool is_type =

@@ -40,8 +40,8 @@ static uint64_t turn(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
-/* Mixes one word into each lane. The step is invertible, so inputs that differ in one word give
- * different lanes. */
+/* Mixes one word into each lane (independent 64-bit state of the digest). The step is
+ * invertible, so inputs that differ in one word give different lanes. */
 static void step(uint64_t lanes[LANES], const uint64_t words[LANES])
 {
     for (size_t i = 0; i < LANES; i++)

@@ -76,10 +76,13 @@ static void measure_slowly(wb__error_stats *error_stats, const float *before, do
     }
 }
 
-/* Adds the sums of all lanes of a block. Returns false and adds nothing if the binary32 sums may be
- * inaccurate. A sum of squares below 2^80 does not overflow in binary32. If a sum of squares is at
- * least 2^-80, squares that are too small for binary32 (below 2^-126) are negligible. If a value is
- * not finite, a sum is not finite, and the function also returns false. */
+/*
+ * Adds the sums of a block to the statistics. The sums are distributed over lanes (error_sums.h).
+ * Returns false and adds nothing if the binary32 sums may be inaccurate. A sum of squares below
+ * 2^80 does not overflow in binary32. If a sum of squares is at least 2^-80, squares that are too
+ * small for binary32 (below 2^-126) are negligible. If a value is not finite, a sum is not finite,
+ * and the function also returns false.
+ */
 static bool add_run(wb__error_stats *error_stats, const wb__error_lanes *sums)
 {
     double error = 0, before = 0, after = 0;

@@ -241,7 +241,8 @@ wb_status wb__partial_result(wb__context *context, wb_target target, const char 
     char *end;
     wb_status status = find_target(context, target, path, store, &end);
     context->file = "";
-    if (status != WB_OK || end == NULL) /* NULL: invalid model name, without a partial result */
+    if (status != WB_OK || end == NULL) /* NULL: the model name is invalid, so no partial result
+                                         * exists */
         return status;
     char *folder = wb__path_join(&context->allocator, "", wb__path_folder(end));
     char *journal = wb__hidden_path(&context->allocator, end, WB__RESUME_END);

@@ -134,8 +134,11 @@ static size_t before(const wb__byte_range *place)
     return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
 }
 
-/* Returns the first aligned address in the slot of the piece. A read stores the file block that
- * contains the start of the piece at this address. */
+/*
+ * Returns the first aligned address in the slot of the piece. A read begins with the aligned
+ * file block that contains the start of the piece, and stores this block at the returned
+ * address.
+ */
 static uint8_t *page_of(const wb__readahead *ahead, const piece *p)
 {
     uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;

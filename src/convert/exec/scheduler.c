@@ -598,8 +598,8 @@ static wb_status do_round(runner *r)
     return status;
 }
 
-/* Returns the number of rows of the tile that begins at row `at`. A tile ends at the end of a
- * source tensor (piece_rows). */
+/* Returns the number of rows of the tile that begins at row `at`. If the rows come from several
+ * source tensors, the tile ends at the latest where its source tensor ends (piece_rows). */
 static uint64_t rows_from(const wb__planned_tensor *row, uint64_t at)
 {
     uint64_t step = wb__tile_rows(row), left = row->rows - at;

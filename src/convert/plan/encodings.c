@@ -51,7 +51,7 @@ static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
 }
 
 /* Returns true if the packed values can be repacked into GGML blocks without loss, and sets *to
- * to their encoding. */
+ * to the encoding with these blocks. */
 static bool repacks_to_ggml(const wb__planned_tensor *row, wb__encoding_spec *to)
 {
     return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
@@ -138,8 +138,11 @@ static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_te
                : conversion->quant.spec.bits;
 }
 
-/* Returns true for routers of families whose routers mlx-lm quantizes to 8 bits, whatever encoding was
- * requested, except in mixed recipes, which treat routers like other tensors. */
+/*
+ * Returns true if the tensor is a router that mlx-lm quantizes to 8 bits, whatever encoding was
+ * requested. This depends on the family. Mixed recipes do not call this function, because they
+ * treat routers like other tensors.
+ */
 static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     return row->rule != NULL && (row->rule->provides & WB__RULE_ROUTER) != 0 &&
@@ -279,8 +282,8 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
                     "%s (target type %s, source type %s)", what, to, from);
 }
 
-/* Returns true if the row has no importance values, and llama-quantize therefore refuses its type.
- * The encoder of the type does not need these values. */
+/* Returns true if llama-quantize would refuse the type of the row, because the row has no
+ * importance values. The encoder of this library can encode the type without them. */
 static bool misses_matrix(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
@@ -477,8 +480,8 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
                          WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
-/* Returns true if llama.cpp takes the model for one of 70 billion parameters, whose k/v matrices
- * get more bits. */
+/* Returns true if llama.cpp treats the model as one with 70 billion parameters. The k/v matrices
+ * of such a model get more bits. */
 static bool is_70b(const wb_conversion *conversion)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);

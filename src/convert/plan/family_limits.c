@@ -1,5 +1,5 @@
-/* Compares the config with the limits in the family's table: configs for which the programs that
- * read the target compute something else. */
+/* Adds a warning for each limit in the family's table that the config exceeds. Programs that
+ * read the target would compute wrong results with such a config. */
 #include "convert/convert.h"
 
 #define LAYERS_MAX 4096

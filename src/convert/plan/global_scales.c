@@ -23,9 +23,11 @@ static wb__global global_of(const wb_conversion *conversion, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->packing->global;
 }
 
-/* For each target that has global scales: whether the suffix replaces ".weight" (`in_place`) or is
- * appended to the name of the weight, the suffix of the tensor with the global scales, and the
- * convention of the target. */
+/*
+ * The targets that have global scales. `suffix` is the suffix of the tensor with the global scales.
+ * It replaces ".weight" if `in_place` is true, and is otherwise appended to the name of the weight.
+ * `to` is the convention of the target.
+ */
 static const struct saying {
     wb_target target;
     bool in_place;
@@ -212,8 +214,11 @@ static bool is_for_target(const wb_conversion *conversion, const wb__planned_ten
     return fits;
 }
 
-/* Converts global scale `said` from one convention to another. Sets *result to the binary32
- * value that the output contains, and *exact to the binary64 reference for the error. */
+/*
+ * Converts a global scale, whose stored value is `said`, from one convention to another. Sets
+ * *result to the binary32 value that the output contains, and *exact to the binary64 reference for
+ * the error.
+ */
 static void turn(wb__global from, wb__global to, float said, float *result, double *exact)
 {
     float times = to == WB__GLOBAL_MAXIMUM ? MAXIMUM_OF_A_FACTOR : 1.0f;

@@ -1,7 +1,9 @@
-/* Plans the tensors of a model directory in the same way as `ollama create`. For every
- * architecture, tensors keep their own names. The weights of separate experts are stacked into
- * one tensor per projection. Experts are not stacked if the model is already packed, or in the
- * layout of February 2026. */
+/*
+ * Plans the tensors of a model directory in the same way as `ollama create`. The tensors keep their
+ * names, whatever the architecture is. The weights of separate experts are stacked into one tensor
+ * per projection. Experts are not stacked if the model is already packed, or in the layout of
+ * February 2026.
+ */
 #include <stdlib.h>
 
 #include "convert/convert.h"

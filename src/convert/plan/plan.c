@@ -51,8 +51,11 @@ static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
-/* Sets the factor that the family's table has for the tensor in GGUF, for example for Gemma 2, where
- * the weights of q make up for a config value that GGUF cannot express. */
+/*
+ * Sets the factor by which a tensor is multiplied in GGUF (transform `scale` in the family's
+ * table). For example, the q weights of Gemma 2 are multiplied to compensate for a config value
+ * that GGUF cannot express.
+ */
 static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);

@@ -28,7 +28,7 @@ static const rope_scaling stretches[] = {
     {"su", "longrope", "longrope"}, {"llama3", NULL, "llama3"},
 };
 
-/* Returns true if the family's table has a hint. */
+/* Returns true if the family's table contains the hint in a `token` statement. */
 static bool has_hint(const wb_conversion *conversion, const char *hint)
 {
     return wb__family_hint(conversion->semantics->family, hint);

@@ -242,10 +242,12 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
     return met;
 }
 
-/* Returns the position of a tensor among the tensors of its kind, and sets *of to the number of
- * positions, as llama.cpp does. For PART_V, *of is the number of v tensors in the model; for other
- * kinds, it is the number of layers. In models with experts, the position is the layer number,
- * except for PART_V. Returns 0 for kinds whose rules do not depend on the position. */
+/*
+ * Returns the position of a tensor among the tensors of its kind, counted as in llama.cpp, and sets
+ * *of to the number of positions. For PART_V, *of is the number of v tensors in the model. For
+ * other kinds, *of is the number of layers, and in models with experts the position is the layer
+ * number. Returns 0 for kinds whose rules do not depend on the position.
+ */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
     uint64_t *met = part == PART_V      ? &recipe->values_met

@@ -5,7 +5,7 @@
  * element by a code of a few bits, which is multiplied by a scale and added to a bias. A scale and
  * a bias apply to a group of 32 or more elements. Only the layouts differ. The microscaling modes
  * of MLX differ from the equivalent GGML types only in the order of the codes. All values remain
- * bit-identical if the new dtype of the scales and biases can represent them.
+ * bit-identical if the new dtype of the scales and biases represents these exactly.
  */
 #ifndef WB_CONVERT_RECIPE_REPACK_H
 #define WB_CONVERT_RECIPE_REPACK_H
