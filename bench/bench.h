@@ -10,8 +10,8 @@
  * A worker is a process that runs as long as its case. It prints the lines
  *
  *   name NAME VERSION     the program
- *   work TEXT             the amount of work, such as "92160 tensors"; ours and the peer's must
- *                         agree
+ *   work TEXT             the amount of work, such as "92160 tensors"; our worker and the peer must
+ *                         print the same text
  *   ready
  *
  * For each line "run" on its standard input the worker runs its operation once without timing. Then

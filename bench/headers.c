@@ -8,8 +8,8 @@
  *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has scales
  *   fp8     46,080 F8_E4M3 weights with their scales, in the order of the official library: all F32
  *           scales, then all weights (DeepSeek V3)
- *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: data_offsets
- *           first, entries sorted by name, data in another order
+ *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: entries sorted by
+ *           name, data_offsets first in each entry, tensor data not in the order of the names
  *   small   300 tensors, a dense model of 33 layers; header of 35 KB
  */
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ static void add(header *h, const char *name, uint64_t rows, uint64_t columns)
     h->data += bytes;
 }
 
-/* Adds a tensor like Python's json.dumps. */
+/* Adds a tensor, with the spaces that Python's json.dumps writes. */
 static void add_spaced(header *h, const char *name, uint64_t rows, uint64_t columns)
 {
     uint64_t bytes = size_of(h->dtype) * rows * columns;
@@ -111,7 +111,7 @@ static void add_fp8(header *h)
 /* The parts of a weight of MLX, sorted by name. */
 static const struct mlx_part {
     const char *name, *dtype;
-    uint64_t columns_per; /* input columns per stored column */
+    uint64_t columns_per; /* number of weight values per stored element of a row */
 } mlx_parts[] = {{"biases", "BF16", 64}, {"scales", "BF16", 64}, {"weight", "U32", 8}};
 
 #define MLX_LAYERS 64

@@ -1,10 +1,11 @@
 /*
  * Merges a LoRA adapter into a small model (support/small.h). The adapter is a directory of PEFT or
- * mlx-lm, whose pairs of matrices match the model's tensors or almost match. A merge that can be
- * planned must either succeed, with a result that opens, or fail and leave no files.
+ * mlx-lm, whose pairs of matrices (A and B) fit the model's tensors; some have a defect, such as a
+ * wrong shape. A merge that can be planned must either succeed, with a result that opens, or fail
+ * and leave no files.
  *
- *   5 bytes    the target and the kind of adapter; the adapter's rank; its scale; its alpha; the
- *              alphas of single modules
+ *   5 bytes    the target and the kind of adapter; the adapter's rank; its scale; its alpha;
+ *              use_rslora or DoRA, and alphas of single modules
  *   24 bytes   for each of six pairs: the tensor, the defects of the two matrices, and their dtype
  *   the rest   the model
  */

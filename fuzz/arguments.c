@@ -2,10 +2,10 @@
  * Parses command line arguments. The input is a list of words separated by NUL. No command is
  * executed.
  *
- * If a command line is accepted, it is written out in full, with options first and then "--", and
- * must parse to the same result. A rejected command line must print one message and return the exit
- * code for usage errors. Then the parsers of option values are tested: parts, sizes, patterns, and
- * metadata values for a file with keys of every type.
+ * An accepted command line is written again with long option names, options first and then "--".
+ * This second line must parse to the same result. A rejected command line must print one message
+ * and return the exit code for usage errors. Then the parsers of option values are tested: parts,
+ * sizes, patterns, and metadata values for a file with keys of every type.
  */
 #include <stdarg.h>
 

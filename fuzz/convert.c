@@ -95,8 +95,8 @@ static bool same_family(const wb_model *a, const wb_model *b)
            strcmp(x.architecture, y.architecture) == 0;
 }
 
-/* Returns true if the conversion adds 1 to norm weights or subtracts it. The comparison undoes
- * this, which turns -0 into 0. */
+/* Returns true if the conversion adds 1 to norm weights or subtracts 1 from them. The comparison of
+ * the values reverses this change, which turns -0 into 0. */
 static bool moves_norms(const wb_model *a, const wb_model *b)
 {
     wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -194,8 +194,8 @@ static void remove_out(void)
     (void)rmdir(out);
 }
 
-/* Writes the model of this input. If the previous input was of the other kind, removes its files
- * first, because they have other names. */
+/* Writes the model of this input. If the previous input was of the other kind (small model or
+ * directory), removes the files of that input first, because they have other names. */
 static void draw_model(fuzz_tape *tape, bool is_folder)
 {
     static bool was_folder;

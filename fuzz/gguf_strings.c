@@ -25,8 +25,8 @@ static uint64_t length_at(size_t at, bool big)
     return v;
 }
 
-/* Returns the number of complete strings before the offset *end, and moves *end to the end of the
- * last of them. */
+/* Returns the number of complete strings that end at or before the offset *end, and sets *end to
+ * the end of the last one. */
 static uint64_t walk(size_t *end, bool big)
 {
     size_t at = FRONT;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     bool big = data[0] % 2 == 1;
-    size_t body = 80000 + (size_t)data[0] * 156; /* long enough for several blocks */
+    size_t body = 80000 + (size_t)data[0] * 156; /* several blocks of the SIMD reader */
     for (size_t i = 0; i < body; i++)
         file[FRONT + i] = data[1 + i % (size - 1)];
     size_t end = FRONT + body, n;

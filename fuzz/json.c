@@ -1,8 +1,8 @@
 /*
- * Tests the JSON parser and writer. Reading a text from memory and through a window of a few bytes
- * must give the same tokens, or the same error at the same offset. Skipping a value must find the
- * same errors as reading its tokens. Numbers must equal those of strtod. Tokens that were written
- * must read back as the same tokens.
+ * Tests the JSON parser and writer. Reading a text from memory and through a window (a buffer of a
+ * few bytes that is refilled) must give the same tokens, or the same error at the same offset.
+ * Skipping a value must find the same errors as reading its tokens. Numbers must equal those of
+ * strtod. Tokens that were written must read back as the same tokens.
  */
 #include <float.h>
 
@@ -97,7 +97,8 @@ static bool is_number(wb__json_token token)
     return token == WB__JSON_UINT || token == WB__JSON_REAL;
 }
 
-/* Checks the number just read from memory against strtod; its digits end at the cursor. */
+/* Compares the number just read with the result of strtod. The digits of the number end at the
+ * cursor. */
 static void check_number(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];
@@ -169,7 +170,7 @@ static wb__json_fault walk(const uint8_t *bytes, size_t size, size_t capacity, t
         write_token(&writer, &a);
     } while (a.token > WB__JSON_END);
     CHECK(wb__cursor_at(&in_memory) == wb__cursor_at(&through));
-    CHECK(wb__json_next(&a) == a.token); /* next must not move after an error */
+    CHECK(wb__json_next(&a) == a.token); /* after the end or an error, the token stays the same */
     wb__json_fault fault = a.fault;
     *fault_at = a.token == WB__JSON_END ? wb__cursor_at(&in_memory) : a.at;
     wb__json_stop(&a);

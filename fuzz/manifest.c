@@ -4,7 +4,7 @@
  * The store has nine blobs of 512 bytes. The digest of a blob is one digit, repeated 64 times:
  *
  *   0, 1   a GGUF file
- *   2, 3   a packed tensor with its companions
+ *   2, 3   a packed tensor with its companion tensors, such as scales
  *   4      a plain tensor
  *   5      config.json
  *   6      a license

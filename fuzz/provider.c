@@ -1,7 +1,8 @@
 /*
- * Gets weights of a small model from the provider. The requests are single, fused, or a partition
- * of one rank; they are repeated, released or retained in any order, with or without a budget, on a
- * simulated device or on the host.
+ * Gets weights of a small model from the provider. A request asks for one weight, for several fused
+ * into one buffer, or for the partition of one rank. Requests are repeated, and their buffers
+ * released or retained, in any order, with or without a memory budget, on a simulated device or on
+ * the host.
  *
  * A fused buffer must be the concatenation of its parts, a partition by rows must contain the rows
  * of its plan, memory use must not exceed the budget, and all memory must be freed at the end.
@@ -210,7 +211,7 @@ static void check_rows(wb_provider *provider, const request *r, const wb_plan *p
         return;
     uint8_t *all = contents_of(provider, &whole), *some = contents_of(provider, b);
     uint64_t row = whole.shape[0] == 0 ? 0 : whole.bytes / whole.shape[0], at = 0, first = 0;
-    uint32_t tensor = 0; /* tensor of the previous cut; a name may refer to several tensors */
+    uint32_t tensor = 0; /* tensor of the previous range; a name may refer to several tensors */
     for (uint64_t i = 0; i < info.cuts; i++) {
         wb_plan_cut cut = {.size = sizeof cut};
         CHECK(wb_plan_cut_at(plan, i, &cut) == WB_OK);
@@ -254,8 +255,8 @@ static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *m
     wb_status status = wb_provider_slice(provider, r->text, r->len, axis, rank, of, b, &error);
     if (status != WB_OK)
         allowed(status, &error);
-    /* The plan may be unsupported although the request succeeds: tensors of different types can be
-     * fused if the policy converts them to one type. */
+    /* wb_slice_plan may return UNSUPPORTED although the request succeeds: tensors of different
+     * types can be fused if the policy converts them to one type. */
     CHECK(status == planned || status == WB_ERROR_LIMIT ||
           (is_fused(r) && planned == WB_ERROR_UNSUPPORTED) ||
           (normalises && status == WB_ERROR_UNSUPPORTED));

@@ -1,7 +1,7 @@
 /*
  * Compares the fast readers of safetensors headers with the slow reader, which defines the correct
- * result. For every header and any window size, in strict and compatible mode, both must give the
- * same status, error, findings, tensors and metadata.
+ * result. For every header and any size of the window (the read buffer), in strict and compatible
+ * mode, both must give the same status, error, findings, tensors and metadata.
  *
  * The input is a header without its length. The fast readers do not handle the last bytes before
  * the end of a header, so the input is padded with the spaces that the format permits. The file
@@ -50,7 +50,7 @@ static bool fill(wb__cursor *cursor)
     return true;
 }
 
-/* Reads a header through a window of `window` bytes; 0: the complete text is in memory. */
+/* Reads a header through a read buffer of `window` bytes; 0: the complete text is in memory. */
 static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t file_bytes,
                         bool compatible, wb__st_fast *fast, uint32_t features, size_t window)
 {
@@ -168,7 +168,8 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
     end_reading(&slow);
 }
 
-/* Returns the length of a file that ends after the last tensor; 0 if unknown. */
+/* Returns the length that a file with this header must have to end after its last tensor; 0 if
+ * unknown. */
 static uint64_t fitting_length(const uint8_t *text, size_t size)
 {
     reading r;

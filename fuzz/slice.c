@@ -182,8 +182,8 @@ static int bit_of(const uint8_t *bytes, size_t bit)
     return bytes[bit / 8] >> bit % 8 & 1;
 }
 
-/* Checks that the result has the elements at the combinations of the indices, in row-major order,
- * beginning with combination number `first`. */
+/* Checks that the result contains the elements at the combinations of the indices, in row-major
+ * order, starting with combination number `first`. */
 static void check_elements(const uint8_t *got, uint64_t elements, const uint8_t *stored,
                            uint32_t bits, const int *shape, uint32_t rank,
                            int indices[][DIMENSION_MAX], const int *counts, uint64_t first)

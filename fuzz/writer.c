@@ -31,8 +31,8 @@ static void sweep(bool must_be_empty)
     (void)closedir(folder);
 }
 
-/* Returns true for the metadata of split GGUF files. The writer derives it and ignores values that
- * the caller sets. */
+/* Returns true for the keys that describe a split GGUF file. The writer derives their values and
+ * ignores values that the caller sets. */
 static bool is_left_out(const written_meta *m, const char *format)
 {
     static const char *const keys[] = {"split.no", "split.count", "split.tensors.count"};

@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 /*
- * Loads the files of a model into the page cache, except the first `cold` percent of each file,
- * which it evicts; checks the result; and flushes pending writes. Call this while no file is
- * mapped: mapped pages cannot be evicted. Returns the total size of the files in bytes.
+ * Flushes pending writes, then loads the files of a model into the page cache, except the first
+ * `cold` percent of each file, which it evicts. Checks afterwards how much of each file is cached.
+ * Call this while no file is mapped: mapped pages cannot be evicted. Returns the total size of the
+ * files in bytes.
  */
 uint64_t bench_prepare(const char *model, unsigned cold);
 

@@ -1,4 +1,5 @@
-/* CRC-32 as in zlib. Workers report the checksum of their results, which must be equal. */
+/* CRC-32 as in zlib. Our worker and the peer report the checksum of their results; the checksums
+ * must be equal. */
 #ifndef WB_BENCH_CRC_H
 #define WB_BENCH_CRC_H
 

@@ -1,7 +1,7 @@
 /*
  * get: gets a cached buffer from the weight provider, by one name or fused from several names, and
- * releases it. Every run uses the next layer. Its floor, look, compares as many names and copies a
- * wb_buffer: every lookup by name must do at least that.
+ * releases it. Every run uses the next layer. Its floor, look, compares the same number of names
+ * and copies a wb_buffer; a lookup by name cannot do less.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

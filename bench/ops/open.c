@@ -9,7 +9,8 @@
 
 static const char *path;
 
-/* Returns the number of tensors that the files contain, which packed weights combine. */
+/* Returns the number of tensors stored in the files. The model can have fewer tensors, because a
+ * packed weight combines several stored ones. */
 static uint64_t stored_tensors(const wb_model *model)
 {
     uint64_t sum = 0;

@@ -31,7 +31,7 @@ enum {
  */
 typedef struct weight {
     wb_buffer buffer;    /* data in the stored encoding */
-    wb_mlx_type packed;  /* the MLX type, if the buffer has one */
+    wb_mlx_type packed;  /* MLX type of the data, if it is packed as in MLX */
     const float *values; /* decoded values: norms, and weights whose encoding cannot be decoded by
                           * rows */
     const float *bias;   /* [rows], NULL: no bias */
@@ -39,7 +39,7 @@ typedef struct weight {
     uint64_t columns;
 } weight;
 
-/* Properties of a layer, and the angles by which its heads are rotated. */
+/* Properties of a layer, and the frequencies of its rotary position embedding. */
 typedef struct layer_facts {
     wb_layer layer;
     wb_rope rope;

@@ -117,7 +117,7 @@ int disk_link(const disk_place *place, disk_node *node)
     return 0;
 }
 
-/* Removes a name. The node stays while it has other names or is open. */
+/* Removes a name. The node (a file or directory) stays while it has other names or is open. */
 static void forget(disk_node *folder, const char *name)
 {
     disk_entry *entry = entry_of(folder, name);

@@ -29,12 +29,12 @@ typedef struct disk_entry {
 
 struct disk_node {
     bool is_folder;
-    unsigned links, opened; /* numbers of names and open descriptors; freed when both are 0 */
+    unsigned links, opened; /* numbers of names and open descriptors; both 0: node is freed */
     unsigned shared;        /* number of shared locks */
     bool exclusive;         /* one descriptor has an exclusive lock */
     uint32_t mode;
     uint64_t number;  /* inode number, never reused */
-    uint64_t changed; /* time of the last change, as the number of changes on the disk until then */
+    uint64_t changed; /* time of the last change: number of all changes on the disk until then */
     uint8_t *bytes;
     size_t size, capacity;
     disk_node *parent; /* for a directory */
@@ -42,7 +42,8 @@ struct disk_node {
     size_t count, room;
 };
 
-/* Result of a path lookup: a name in a directory, and the node with this name; NULL: none. */
+/* Result of a path lookup: a name in a directory, and the node with this name. `node` is NULL if
+ * the name does not exist. */
 typedef struct disk_place {
     disk_node *folder;
     char name[DISK_NAME]; /* empty: the directory itself */

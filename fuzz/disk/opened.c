@@ -130,7 +130,7 @@ int __wrap_open64(const char *path, int flags, ...)
 }
 
 /* The disk has no openat2; the library then resolves paths with openat and readlinkat. All other
- * calls get the arguments unchanged, of which there are at most six. */
+ * calls are passed to the system with their arguments, which are at most six. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...)
@@ -181,7 +181,8 @@ int __wrap_flock(int fd, int operation)
     d->lock = wanted == LOCK_UN ? 0 : is_free ? wanted : had;
     d->node->shared += d->lock == LOCK_SH;
     d->node->exclusive = d->node->exclusive || d->lock == LOCK_EX;
-    /* EDEADLK instead of waiting: the lock's holder is this process, so waiting would not end. */
+    /* Return EDEADLK instead of waiting: this process itself holds the lock, so waiting would not
+     * end. */
     return disk_answer(wanted == LOCK_UN || is_free ? 0
                        : (operation & LOCK_NB) != 0 ? EWOULDBLOCK
                                                     : EDEADLK);

@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /*
- * Passes each mutation of `data` whose number modulo `of` is `part` to the fuzz target, in a
- * block of exactly its size. Returns the number of mutations, or 0 if memory allocation fails.
+ * Passes each mutation of `data` whose number modulo `of` is `part` to the fuzz target, in a memory
+ * block of exactly the size of the mutation. Returns the number of mutations, or 0 if memory
+ * allocation fails.
  */
 uint64_t fuzz_exhaust(const uint8_t *data, size_t size, uint64_t part, uint64_t of);
 

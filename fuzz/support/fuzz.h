@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /*
  * Mutates a safetensors file in place and returns its new size, at most `max` bytes. The length
  * prefix usually stays correct. `bytes` is a function that mutates plain bytes (LLVMFuzzerMutate);
- * NULL: a function of the mutator.
+ * NULL: a built-in function does this.
  */
 typedef size_t fuzz_mutate(uint8_t *data, size_t size, size_t max);
 size_t fuzz_mutate_safetensors(uint8_t *data, size_t size, size_t max, uint32_t seed,

@@ -202,7 +202,8 @@ static void add_member(mutation *m)
         pack(m, to);
 }
 
-/* Changes the .npy header and its length, or any bytes of the member. */
+/* Changes the .npy header and its length field, or any bytes of the member. Of a compressed member,
+ * changes the compressed bytes. */
 static void mutate_member(mutation *m, member *of)
 {
     if (of->method != 0) {

@@ -29,7 +29,8 @@ static size_t below(mutation *m, size_t n)
     return n == 0 ? 0 : draw(&m->random) % n;
 }
 
-/* Changes, removes or inserts some bytes. AFL++ provides no function for this. */
+/* Changes, removes or inserts some bytes. Used with AFL++, which provides no function for this, and
+ * sometimes with libFuzzer. */
 static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     for (size_t n = 1 + below(m, 4); n > 0; n--) {

@@ -9,8 +9,8 @@
 
 #define NAMES_MAX 100
 
-/* A file or directory in the scratch directory. A file stays open and its contents are kept here,
- * because a new input usually changes few files of the previous one. */
+/* A file or directory in the scratch directory. A file stays open, and `bytes` holds its contents,
+ * so that an input rewrites only the files that differ from those of the previous input. */
 typedef struct entry {
     char *name;
     int fd; /* -1: a directory, or a file that does not exist */

@@ -10,7 +10,8 @@
 /* Returns the path of the scratch directory. The first call creates the directory. */
 const char *fuzz_scratch(void);
 
-/* Makes the library keep the secret of its journals in the scratch directory. */
+/* Makes the library store the user's secret key, which signs edit journals, in the scratch
+ * directory instead of the home directory (XDG_STATE_HOME). */
 void fuzz_state_home(void);
 
 /* Creates a directory in the scratch directory. */

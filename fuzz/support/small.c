@@ -16,7 +16,7 @@ enum {
 static const struct family {
     const char *architecture, *type;
     unsigned has;
-    const char *expert; /* format of an expert's name */
+    const char *expert; /* printf format of an expert's name */
     const char *router;
     const char *parts[3]; /* names of gate, up and down */
 } families[] = {

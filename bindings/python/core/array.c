@@ -58,7 +58,7 @@ storage *storage_of(shared *owner, void *data)
 
 /* ---- element types ---- */
 
-/* Returns the format of the buffer protocol for a dtype, or NULL if there is none. */
+/* Returns the format string that the buffer protocol uses for a dtype, or NULL if there is none. */
 static const char *format_of(int32_t dtype)
 {
     static const struct {
@@ -79,7 +79,9 @@ static const char *format_of(int32_t dtype)
 
 /* ---- creation ---- */
 
-/* Computes the size of an array. False, with an exception, if it exceeds the address space. */
+/*
+ * Computes the size of an array in bytes. Returns false with an exception if the size is too large.
+ */
 static bool measure(int32_t dtype, const Py_ssize_t *shape, int rank, uint64_t *bytes)
 {
     wb_dtype_info info = WB_DTYPE_INFO_INIT;
@@ -249,7 +251,7 @@ static PyObject *array_raw(PyObject *object, PyObject *unused)
     return (PyObject *)raw;
 }
 
-/* Calls weighbridge._numpy.NAME(self, …), so that numpy is imported on use. */
+/* Calls weighbridge._numpy.NAME(self, …). numpy is imported only by the first such call. */
 static PyObject *call_numpy(PyObject *self, const char *name, PyObject *args, PyObject *kwargs)
 {
     PyObject *module = PyImport_ImportModule("weighbridge._numpy");

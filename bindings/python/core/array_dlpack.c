@@ -1,7 +1,7 @@
 /*
  * Exports arrays with DLPack 1.1 (https://dmlc.github.io/dlpack/latest/c_api.html). The structs
- * below are the ABI of that specification. A capsule holds a use of the storage, so any thread can
- * release the capsule, with or without the GIL.
+ * below are the ABI of that specification. A capsule holds a reference to the storage, which is
+ * counted atomically, so any thread can release the capsule, with or without the GIL.
  */
 #include "core.h"
 
@@ -55,7 +55,8 @@ typedef struct dl_versioned {
     dl_tensor tensor;
 } dl_versioned;
 
-/* The memory of an export: the struct of either version, followed by shape and strides. */
+/* Memory of an exported array: the DLPack struct of the old or the new version, followed by the
+ * shape and the strides. */
 typedef struct export
 {
     union {
@@ -177,7 +178,7 @@ static void describe(const array_object *self, const struct dl_type *type, void 
     }
 }
 
-/* Makes the capsule. Takes over the caller's use of `memory`, even on failure. */
+/* Makes the capsule. Takes over the caller's reference to `memory`, even on failure. */
 static PyObject *make_capsule(const array_object *self, const struct dl_type *type, storage *memory,
                               void *data, const wish *how, bool copied)
 {
@@ -208,8 +209,8 @@ static PyObject *make_capsule(const array_object *self, const struct dl_type *ty
     return capsule;
 }
 
-/* Exports an array. A capsule of a version before DLPack 1.0 cannot mark memory as read-only, so
- * a read-only array is then copied. */
+/* Exports an array. A capsule for consumers before DLPack 1.0 cannot mark memory as read-only, so a
+ * read-only array is copied for it. */
 static PyObject *export_array(const array_object *self, const wish *how)
 {
     const struct dl_type *type = type_of(self->dtype);
@@ -230,7 +231,7 @@ static PyObject *export_array(const array_object *self, const wish *how)
     return make_capsule(self, type, self->storage, self->data, how, false);
 }
 
-/* Checks that the consumer asks for the device on which the array is. */
+/* Checks that the device that the consumer requests is the device of the array. */
 static bool check_device(const array_object *self, PyObject *device)
 {
     int type, number;

@@ -1,11 +1,12 @@
-/* Encoding and decoding of values in memory. Python checks shapes; sizes are checked here. */
+/* Encoding and decoding of values in memory. The Python package checks shapes; this file checks
+ * buffer sizes. */
 #include "core.h"
 
 typedef struct matrix {
     unsigned long long rows, columns;
 } matrix;
 
-/* Returns a new array of bytes, without values. */
+/* Returns a new array of uninitialized bytes. */
 static array_object *bytes_new(core_state *state, uint64_t bytes)
 {
     Py_ssize_t length = (Py_ssize_t)bytes;
@@ -181,7 +182,8 @@ static PyObject *make_parts(core_state *state, const mlx_call *call, const Py_bu
     return NULL;
 }
 
-/* mlx_quantize(mode, bits, group_size, e8m0, dtype, values, rows, columns): three arrays. */
+/* mlx_quantize(mode, bits, group_size, e8m0, dtype, values, rows, columns): returns three arrays of
+ * bytes: weight, scales and biases. */
 PyObject *core_mlx_quantize(PyObject *module, PyObject *args)
 {
     mlx_call call = {.type = WB_MLX_TYPE_INIT};
@@ -224,7 +226,7 @@ static PyObject *decode_mlx(core_state *state, const mlx_call *call, const wb_ml
 
 /*
  * mlx_dequantize(mode, bits, group_size, flags, dtype, scales_dtype, weight, scales, biases, rows,
- * columns): values of `dtype`. `biases` is None except for affine.
+ * columns): returns values of `dtype`. `biases` is None except in affine mode.
  */
 PyObject *core_mlx_dequantize(PyObject *module, PyObject *args)
 {

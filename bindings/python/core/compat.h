@@ -12,8 +12,8 @@
 #include <Python.h>
 
 /*
- * Declares the buffer protocol, which the limited API has since Python 3.11. The layout of the
- * struct and the numbers of the slots are the same in 3.10.
+ * Declares the buffer protocol, which the limited API includes only since Python 3.11. Python 3.10
+ * uses the same layout of the struct and the same slot numbers.
  */
 #if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
 #define Py_bf_getbuffer 1
@@ -42,8 +42,8 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 
 /*
  * BEGIN_LOCK and END_LOCK enclose code that uses the struct of an object, so that other threads do
- * not change the struct. In builds with a GIL, the GIL does that. The enclosed code must not call
- * Python.
+ * not change the struct. In builds with a GIL they do nothing, because the GIL already excludes
+ * other threads. The enclosed code must not call Python.
  */
 #ifdef Py_GIL_DISABLED
 #define BEGIN_LOCK(object) Py_BEGIN_CRITICAL_SECTION(object)

@@ -42,10 +42,10 @@ typedef struct plan_call {
     wb_convert_policy policy;
     wb_convert_rule *rule_rows;
     wb_convert_lora *lora_rows;
-    PyObject *kept; /* a list of objects whose bytes the rows borrow */
+    PyObject *kept; /* list of the objects that own the strings in the rows */
 } plan_call;
 
-/* Returns the bytes of a path, kept until the end of the call. */
+/* Returns a path as bytes, which stay valid until the end of the call. */
 static const char *keep_path(plan_call *call, PyObject *path)
 {
     PyObject *bytes = NULL;

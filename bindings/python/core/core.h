@@ -3,11 +3,11 @@
  * Python. It converts arguments and results, and manages lifetimes. Everything that can be written
  * in Python is in the package weighbridge, which uses this module.
  *
- * Lifetimes  A Model owns a `handle`, which owns the wb_model. Whoever uses the wb_model (a call in
- *            another thread, an Array that shows mapped bytes) holds a use of the handle. Closing
- *            the Model gives up only the use of the Model, so that the memory of a view stays
- *            valid. Uses are counted by atomic counters of C, not by Python, because consumers of
- *            DLPack release views without the GIL.
+ * Lifetimes  A Model owns a `handle`, which owns the wb_model. Every user of the wb_model (a call
+ *            in another thread, an Array that shows mapped bytes) holds a reference to the handle.
+ *            Closing the Model drops only the Model's own reference, so that the memory of a view
+ *            stays valid. References are counted by atomic counters in C, not by Python, because
+ *            consumers of DLPack release views without the GIL.
  * Threads    The GIL is released around calls that read, write or compute. All types work in
  *            free-threaded builds: their structs do not change after creation, except the handles
  *            of closeable objects, which BEGIN_LOCK protects.
@@ -38,7 +38,7 @@ typedef struct core_state {
     PyTypeObject *provider;
 } core_state;
 
-/* Each function adds the types of its file to the module. They return 0, or -1 with an exception. */
+/* Each function adds the types of its file to the module. It returns 0, or -1 with an exception. */
 int core_add_model(PyObject *module, core_state *state);
 int core_add_tensor(PyObject *module, core_state *state);
 int core_add_array(PyObject *module, core_state *state);
@@ -47,15 +47,15 @@ int core_add_conversion(PyObject *module, core_state *state);
 int core_add_writer(PyObject *module, core_state *state);
 int core_add_provider(PyObject *module, core_state *state);
 
-/* ---- uses of objects of C (shared.c) ---- */
+/* ---- reference counts of C objects (shared.c) ---- */
 
-/* The first member of a struct that several Python objects use. */
+/* Reference count; the first member of every struct that several Python objects use. */
 typedef struct shared {
     atomic_size_t uses;
     void (*destroy)(struct shared *self); /* may be called with or without the GIL */
 } shared;
 
-void shared_init(shared *self, void (*destroy)(shared *self)); /* with one use */
+void shared_init(shared *self, void (*destroy)(shared *self)); /* with one reference */
 void shared_keep(shared *self);
 void shared_drop(shared *self); /* NULL is ignored */
 
@@ -71,8 +71,8 @@ int gate_open(void);
 void gate_enter(void);
 void gate_leave(void);
 
-/* Enclose a call of the library that reads. BEGIN_READ releases the GIL and enters the gate;
- * END_READ undoes both. */
+/* Enclose a call of a library function that reads a model. BEGIN_READ releases the GIL and enters
+ * the gate; END_READ undoes both. */
 #define BEGIN_READ Py_BEGIN_ALLOW_THREADS gate_enter();
 #define END_READ                                                                                   \
     gate_leave();                                                                                  \
@@ -116,7 +116,7 @@ PyObject *object_new(PyTypeObject *type);
 /* Frees an object. The caller has already released the members. */
 void object_free(PyObject *object);
 
-/* A name or key that Python passes. `bytes` is borrowed until text_drop. */
+/* A name or key that Python passes. `bytes` is valid until text_drop. */
 typedef struct py_text {
     const char *bytes;
     size_t length;
@@ -152,7 +152,9 @@ typedef struct model_object {
 /* The function `destroy` of a handle: closes the model. */
 void handle_destroy(shared *self);
 
-/* Returns the handle with one more use, or NULL with an exception if the model is closed. */
+/*
+ * Adds a reference to the handle and returns it, or NULL with an exception if the model is closed.
+ */
 handle *model_use(model_object *self);
 
 /* Functions of the module. */
@@ -180,13 +182,13 @@ bool model_check_type(core_state *state, PyObject *object);
  * unchanged; the caller has set it to NULL. */
 int path_or_none(PyObject *object, void *out);
 
-/* Returns an iterator over all names of a model. Takes over the caller's use of `model`. */
+/* Returns an iterator over all names of a model. Takes over the caller's reference to `model`. */
 PyObject *names_make(core_state *state, handle *model, wb_names_kind kind);
 
-/* Methods of the type Model that are defined in other files than model.c. */
 /* Returns a list with one tuple for each finding (config.c). */
 PyObject *findings_make(const wb_findings *findings);
 
+/* Methods of the type Model that other files than model.c define. */
 PyObject *model_config(PyObject *self, PyObject *unused);
 PyObject *model_findings(PyObject *self, PyObject *unused);
 PyObject *model_meta_at(PyObject *self, PyObject *index);
@@ -202,7 +204,7 @@ PyObject *tensor_make(model_object *model, uint64_t index);
 enum { RANK_MAX = 64 };
 typedef struct selection {
     wb_axis axes[RANK_MAX];
-    Py_ssize_t shape[RANK_MAX]; /* of the result, with new axes */
+    Py_ssize_t shape[RANK_MAX]; /* shape of the result; an index None adds a dimension */
     int rank;                   /* number of `axes` */
     int result_rank;            /* number of dimensions in `shape` */
 } selection;
@@ -219,8 +221,8 @@ typedef struct storage {
 } storage;
 
 /*
- * A row-major array of a plain dtype, on a device. The struct does not change after creation. The
- * type implements the buffer protocol and DLPack.
+ * A row-major array of a plain dtype (one without blocks), on a device. The struct does not change
+ * after creation. The type implements the buffer protocol and DLPack.
  */
 typedef struct array_object {
     PyObject_HEAD core_state *state;
@@ -237,11 +239,11 @@ typedef struct array_object {
 
 /* Returns storage of `bytes` bytes, aligned to 64, or NULL with an exception. */
 storage *storage_new(uint64_t bytes);
-/* Returns a storage for `data`, which is memory of `owner`. Takes over the caller's use of
+/* Returns a storage for `data`, which is memory of `owner`. Takes over the caller's reference to
  * `owner`. Returns NULL with an exception on failure. */
 storage *storage_of(shared *owner, void *data);
 
-/* Returns an array. Takes over the caller's use of `memory`, even on failure. */
+/* Returns an array. Takes over the caller's reference to `memory`, even on failure. */
 array_object *array_make(core_state *state, storage *memory, int32_t dtype, const Py_ssize_t *shape,
                          int rank);
 

@@ -22,7 +22,8 @@ static PyObject *raise_made(core_state *state, int status, const char *code, con
 
 PyObject *raise_error(core_state *state, const wb_error *error)
 {
-    /* A callback of Python stopped the call, and its exception is pending. */
+    /* If an exception is pending, a Python callback raised it to stop the call: keep this
+     * exception. */
     if (PyErr_Occurred())
         return NULL;
     return raise_made(state, (int)error->status, error->code, error);

@@ -50,7 +50,9 @@ static int append_text(void *list, const char *text, size_t n)
     return failed;
 }
 
-/* Returns the text of the manifest as a list of bytes; None without digests of chunks. */
+/*
+ * Returns the text of the manifest as a list of bytes; None if no digests of chunks were requested.
+ */
 static PyObject *make_manifest(core_state *state, const wb_hashes *hashes, unsigned flags)
 {
     if (!(flags & WB_HASH_CHUNKS))

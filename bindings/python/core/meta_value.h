@@ -1,9 +1,10 @@
 /*
  * meta_value.h: converts metadata values from Python to the wb_value of the library.
  *
- * Python passes a tuple (type, bits, element, value); type and element are numbers of wb_meta_type.
- * The value is a str, an int, a float or a bool. For an array, it is a buffer of numbers in native
- * byte order or of booleans, a list of str, or a list of such tuples for an array of arrays.
+ * Python passes a tuple (type, bits, element, value); type and element are numbers of wb_meta_type,
+ * and bits is the width of a number. The value is a str, an int, a float or a bool. For an array,
+ * it is a buffer of numbers in native byte order or of booleans, a list of str, or a list of such
+ * tuples for an array of arrays.
  */
 #ifndef WB_PYTHON_META_VALUE_H
 #define WB_PYTHON_META_VALUE_H

@@ -78,7 +78,7 @@ static PyObject *make_meta(const wb_meta *meta)
                          (unsigned long long)meta->count, file);
 }
 
-/* meta_at(index): describes an entry; None if there are no more. */
+/* meta_at(index): describes an entry; returns None if there is no entry with this index. */
 PyObject *model_meta_at(PyObject *object, PyObject *number)
 {
     model_object *self = (model_object *)object;
@@ -144,7 +144,7 @@ static PyObject *make_scalar(const entry *in)
 /* Strings and numbers are converted in pieces of this number of elements. */
 enum { PIECE = 256 };
 
-/* Elements of an array, of the C type that its element type needs. */
+/* Elements of a metadata array. Its element type determines which member is used. */
 typedef union piece {
     const char *texts[PIECE];
     int64_t wholes[PIECE];
@@ -282,7 +282,7 @@ static int32_t number_dtype(const wb_meta_array *array)
     return -1;
 }
 
-/* Elements in a file are unaligned, so they are copied. */
+/* Copies the elements, because they can be unaligned in the file. */
 static PyObject *make_array(const entry *in, const wb_meta_array *array)
 {
     int32_t dtype = number_dtype(array);

@@ -30,7 +30,8 @@ handle *model_use(model_object *self)
     return it;
 }
 
-/* Releases this object's use of the handle. Views and calls in other threads keep their uses. */
+/* Drops this object's reference to the handle. Views and calls in other threads keep their own
+ * references. */
 static PyObject *model_close(PyObject *object, PyObject *unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* The iterator over the names of a model. It creates each str when it is asked for. */
+/* The iterator over the names of a model. It creates the str of a name when the iteration reaches
+ * the name. */
 #include "core.h"
 
 typedef struct names_object {
@@ -7,7 +8,7 @@ typedef struct names_object {
     const uint64_t *offsets;
     uint64_t count;
     atomic_ullong next;
-    bool empty_is_none; /* canonical names: tensors without one give None */
+    bool empty_is_none; /* for canonical names: a tensor without one yields None */
 } names_object;
 
 PyObject *names_make(core_state *state, handle *model, wb_names_kind kind)

@@ -33,8 +33,7 @@ static bool call_back(const watch *self, uint64_t done, uint64_t total)
 static int report(void *ctx, uint64_t done, uint64_t total)
 {
     watch *self = ctx;
-    /* A thread of the executor has no Python thread state and does not report. The calling
-     * thread reports soon. */
+    /* Only the calling thread reports: the executor's threads have no Python thread state. */
     if (!pthread_equal(self->thread, pthread_self()))
         return 0;
     int64_t now = now_ns();

@@ -16,7 +16,7 @@ typedef struct supply {
     int device_id;
 } supply;
 
-/* A buffer in use. */
+/* A buffer that Python objects or DLPack consumers use. */
 typedef struct lent {
     shared shared;
     supply *supply;
@@ -28,11 +28,12 @@ typedef struct provider_object {
     supply *supply; /* NULL: closed */
 } provider_object;
 
-/* Returns a tuple that describes a buffer. Takes over the caller's use of it
+/* Returns a tuple that describes a buffer. Takes over the caller's reference to the buffer
  * (provider_buffer.c). */
 PyObject *lent_describe(core_state *state, lent *buffer);
 
-/* Returns a new struct with one use, whose `buffer` the caller fills in; NULL with an exception. */
+/* Returns a new struct with one reference, or NULL with an exception. The caller then sets the
+ * member `buffer`. */
 lent *lent_new(supply *from);
 
 #endif

@@ -11,7 +11,8 @@ static void lent_destroy(shared *self)
     free(it);
 }
 
-/* Returns the dtype of the array for a section. Blocks are exported as bytes (U8). */
+/* Returns the dtype of the array for a section (all values or all scales of a buffer). Quantized
+ * blocks are exported as bytes (U8). */
 static int32_t section_dtype(const wb_section *section)
 {
     wb_dtype_info info = WB_DTYPE_INFO_INIT;

@@ -1,7 +1,8 @@
 /* Converts an index expression of Python to axes of the library, with the rules of numpy. */
 #include "core.h"
 
-/* The dimension that the next index applies to. */
+/* State while an index expression is converted. `next` is the dimension that the next index applies
+ * to. */
 typedef struct cursor {
     const uint64_t *shape;
     uint32_t rank;
@@ -66,8 +67,8 @@ static bool add_number(cursor *at, PyObject *number)
     return true;
 }
 
-/* Adds the dimensions that an ellipsis stands for: all but those of the `later` indices after
- * it. */
+/* Adds the dimensions that an ellipsis stands for: all remaining ones except the last `later`,
+ * which the indices after the ellipsis use. */
 static bool add_ellipsis(cursor *at, uint32_t later)
 {
     if (at->next + later > at->rank)
@@ -79,7 +80,8 @@ static bool add_ellipsis(cursor *at, uint32_t later)
     return true;
 }
 
-/* Returns the number of dimensions that items after `first` use; -1 for a second ellipsis. */
+/* Returns the number of dimensions that the items from index `first` on use; -1 with an exception
+ * for a second ellipsis. */
 static int count_later(PyObject *tuple, Py_ssize_t first)
 {
     int later = 0;

@@ -17,8 +17,8 @@ static bool is_plain(int32_t dtype)
     return wb_dtype_describe(dtype, &info) == WB_OK && info.block_size == 1;
 }
 
-/* Sets *out to true if the stored bytes are an array: the tensor has one part, and its dtype has
- * no blocks. Returns false with an exception on failure. */
+/* Sets *out to whether the stored bytes can be used as an array: the tensor must have one part, and
+ * its dtype no blocks. Returns false with an exception on failure. */
 static bool is_array(const visit *in, bool *out)
 {
     wb_encoding encoding = WB_ENCODING_INIT;
@@ -200,8 +200,8 @@ PyObject *tensor_array(PyObject *object, PyObject *unused)
     return tensor_leave(&in, array);
 }
 
-/* Passes the request on to an Array of the values, which the view keeps until the consumer
- * releases it. */
+/* Gets the buffer from a new Array of the values. The view keeps this Array alive until the
+ * consumer releases the view. */
 int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
 {
     PyObject *array = tensor_array(object, NULL);

@@ -50,7 +50,9 @@ static unsigned threads_count(void)
     return count == 0 ? processors() : count;
 }
 
-/* If a thread cannot be started, the others do its work. The calling thread always takes part. */
+/*
+ * If a thread cannot be started, the other threads, which include the calling thread, do its work.
+ */
 static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     (void)ctx;

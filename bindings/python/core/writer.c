@@ -139,7 +139,8 @@ static PyObject *writer_begin(PyObject *object, PyObject *args)
     Py_END_ALLOW_THREADS return writer_leave(self, false, status, &error, NULL);
 }
 
-/* put(index, offset, bytes): writes bytes of a tensor. Several threads may do so. */
+/* put(index, offset, bytes): writes bytes of a tensor. Several threads may call it at the same
+ * time. */
 static PyObject *writer_put(PyObject *object, PyObject *args)
 {
     writer_object *self = (writer_object *)object;
