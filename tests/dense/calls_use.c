@@ -3,7 +3,7 @@
 
 #define MOST 2000 /* maximum number of tensors whose values an operation reads one by one */
 
-#define LOAD_MEMORY ((uint64_t)4 << 20) /* limit of the buffers of wb_load */
+#define LOAD_MEMORY ((uint64_t)4 << 20) /* memory limit for the buffers of wb_load */
 
 static volatile uint64_t sum;
 
@@ -235,7 +235,8 @@ static wb_status query_plan(const wb_plan *plan)
     return status;
 }
 
-/* Plans a slice of the tensor with the most parts: all experts of a layer, or the first tensor. */
+/* Plans a slice of the stacked experts of layer 0, because this tensor has the most parts. If the
+ * model has no experts, plans a slice of the first tensor. */
 static wb_status run_slice_plan(subject *s)
 {
     wb_model *model;
@@ -255,7 +256,7 @@ static wb_status run_slice_plan(subject *s)
     return status;
 }
 
-/* The headers of the functions promise these bounds. */
+/* Bounds that the public header promises: bytes of memory for each byte of the files. */
 enum { HASH_FACTOR = 20, DIFF_FACTOR = 16 };
 
 const operation use_operations[] = {

@@ -219,7 +219,7 @@ static wb_status edit_name(subject *s)
     return edit(s, edits, 1);
 }
 
-/* The headers of the functions promise these bounds. */
+/* Bounds that the public header promises: bytes of memory for each byte of the files. */
 enum { PLAN_FACTOR = 40, CONVERT_FACTOR = 60, WRITE_FACTOR = 24, EDIT_FACTOR = 24 };
 
 const operation write_operations[] = {

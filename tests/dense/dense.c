@@ -4,7 +4,8 @@
  *
  *   dense [--all] [--bytes N] [--shape NAME] [--operation NAME]
  *
- * --all prints a row for each pair; otherwise the table has the worst shape of each operation.
+ * --all prints a row for each operation and shape. Without it, the table has one row for each
+ * operation, with the worst shape.
  */
 #include "dense.h"
 
@@ -16,8 +17,9 @@ static struct {
     const char *shape, *operation;
 } arguments = {.bytes = (size_t)3 << 20};
 
-static uint64_t present;  /* size of all files of the current shape, in bytes */
-static uint64_t of_files; /* additional bytes that the files of the current shape may need */
+static uint64_t present; /* size of all files of the current shape, in bytes */
+static uint64_t
+    of_files; /* additional memory allowed for the number and names of files, in bytes */
 static unsigned failures;
 
 static int add_size(const char *path, const struct stat *st, int kind, struct FTW *ftw)
@@ -45,13 +47,13 @@ typedef struct result {
     const char *slowest;
 } result;
 
-/* A difference with itself opens two models, so the bytes count twice. */
+/* The operation "diff with itself" opens the model twice, so the sizes of its files count twice. */
 static uint64_t models_of(const operation *o)
 {
     return strcmp(o->name, "diff with itself") == 0 ? 2 : 1;
 }
 
-/* Returns the number of bytes that an operation may need in addition to those for the contents. */
+/* Returns the part of the memory bound that does not depend on the sizes of the files. */
 static uint64_t constant_of(const operation *o)
 {
     return models_of(o) * of_files + ((uint64_t)1 << 20) + o->constant;
@@ -75,7 +77,7 @@ static void run(const dense_shape *kind, const char *folder, const operation *o,
     s.options = (wb_open_options)WB_OPEN_OPTIONS_INIT;
     s.options.allocator = &s.allocator;
     s.options.store = s.store;
-    s.options.flags = WB_OPEN_COMPATIBLE; /* permits the densest notations */
+    s.options.flags = WB_OPEN_COMPATIBLE; /* strict mode refuses some of the shapes */
     s.error.code = "";
     double start = now();
     wb_status status = o->run(&s);

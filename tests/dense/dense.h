@@ -4,8 +4,8 @@
  * A dense file has as many small items (keys, tensors, tokens …) as fit into its size, so that the
  * memory for each item counts most. A shape writes such files, and an operation calls public
  * functions. dense.c runs every operation on every shape, and compares the peak of the allocated
- * memory with the promised bound: 8 times the bytes present plus 1 MiB, or the larger bound that
- * the header of the function promises.
+ * memory with the promised bound: 8 times the size of the files plus 1 MiB, or the larger bound
+ * that the public header promises for the function.
  */
 #ifndef WB_TESTS_DENSE_H
 #define WB_TESTS_DENSE_H
@@ -20,8 +20,8 @@ typedef struct dense_shape {
     const char *name;
     /* Writes files with about `bytes` bytes in total into a new directory. */
     void (*write)(const struct dense_shape *kind, const char *folder, size_t bytes);
-    const char *path;   /* what to open, relative to the directory; "": the directory */
-    const void *detail; /* what `write` needs to know; see each file */
+    const char *path;   /* path to open, relative to the directory; "": the directory */
+    const void *detail; /* parameters of `write`; the type depends on the shape */
 } dense_shape;
 
 /* The lists end with a shape without a name. */
@@ -52,8 +52,8 @@ typedef struct operation {
     const char *name;
     /* Calls the functions, and frees what they return. Returns the status to print. */
     wb_status (*run)(subject *s);
-    uint64_t factor;   /* bytes that the header permits for each byte present; 0: 8 */
-    uint64_t constant; /* bytes that the header permits in addition, for buffers of fixed size */
+    uint64_t factor;   /* memory that the public header permits, per byte of the files; 0: 8 */
+    uint64_t constant; /* additional bytes that it permits, for buffers of fixed size */
 } operation;
 
 /* The lists end with an operation without a name. */

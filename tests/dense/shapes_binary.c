@@ -7,7 +7,7 @@
 typedef struct items {
     void (*each)(gguf *g, uint64_t i);
     bool tensors;          /* the items are tensors; otherwise metadata entries */
-    void (*head)(gguf *g); /* begins an array, whose length follows; NULL: no array */
+    void (*head)(gguf *g); /* writes key and type of an array; its length follows; NULL: no array */
 } items;
 
 static void put_key(gguf *g, uint64_t i, uint32_t type)

@@ -81,7 +81,7 @@ static block *add_block(block **list, size_t bytes)
     unsigned char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (b == NULL || memory == NULL)
         abort();
-    if (list == &device_blocks) /* filling all pinned buffers would take too long */
+    if (list == &device_blocks) /* pinned memory is not filled: that would take too long */
         memset(memory, 0xA5, bytes);
     *b = (block){*list, memory, bytes};
     *list = b;
@@ -354,8 +354,8 @@ int cuEventRecord(void *which, void *on)
     return fake_leave(code);
 }
 
-/* Completes the copies even if the call is made to fail: the caller may free the memory after a
- * failure, so no copy may be pending then. */
+/* Completes the copies even if this call is set to fail (fail_at): the caller may free the memory
+ * after a failure, so no copy may be pending then. */
 int cuEventSynchronize(void *which)
 {
     int code = fake_enter("cuEventSynchronize");

@@ -401,7 +401,7 @@ int clFlush(void *queue)
     return fake_leave(fake_enter("clFlush"));
 }
 
-/* Completes the commands even if the call is made to fail. */
+/* Completes the commands even if this call is set to fail (fail_at). */
 int clWaitForEvents(uint32_t n, void *const *events)
 {
     int code = fake_enter("clWaitForEvents");

@@ -7,8 +7,9 @@
  * test then simulates states of the disk after a power cut. An operation that no fsync made durable
  * may be lost. Which of them can be lost together depends on the rule:
  *
- *   ordered   Like ext4 and xfs. Names, sizes and extents reach the disk in order, so one of them
- *             is durable only if all earlier ones are. fsync makes everything before it durable.
+ *   ordered   Like ext4 and xfs. Changes of names, sizes and extents reach the disk in order: a
+ *             change is durable only if all earlier ones are. fsync makes all earlier operations
+ *             durable.
  *             Data blocks reach the disk in any order, unless fsynced; blocks that did not reach
  *             it contain zeros or old data.
  *   flushed   Like ordered, but other programs call fsync. Names and sizes may be durable up to

@@ -25,8 +25,8 @@ static bool shares;
 
 #define PIECE 2000 /* bytes per copy call, so that a file needs several calls */
 
-/* Results of a run of the scene without faults: contents before and after it, counts of the layer,
- * and the values of all_given_at and bytes_given (world.h). */
+/* Results of running a scene without faults: contents of the directory before and after the run,
+ * counts of the layer, and the values of all_given_at and bytes_given (world.h). */
 typedef struct whole {
     tree old, now;
     uint64_t calls, given_at, put, copied, bytes;
@@ -91,8 +91,9 @@ static void fail(const scene *s, const layer_fault *f, const char *what, const w
             f->kind == LAYER_ERRNO ? strerror(f->error) : "was the last", error->message);
 }
 
-/* Returns how many bytes of a passthrough file the next run can reuse. A complete file that is
- * already a blob counts as 0: another model may use it, so the next run copies it. */
+/* Returns how many bytes of a passthrough file the next run can reuse. If the copy is complete and
+ * already has its name as a blob, returns 0: another model may use this blob, so the next run may
+ * copy the source file again. */
 static uint64_t left_of(const tree *t, uint64_t bytes)
 {
     static const char end[] = ".wb-partial";
@@ -163,7 +164,8 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* few leave complete output */
+            /* Few of these kills leave complete output, so all of them are tested. */
+            bool is_rare = s->repeats && fault.kind == LAYER_KILL;
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);
         }

@@ -295,7 +295,7 @@ static wb_status convert_mlx(wb_error *error)
     return convert(WB_TARGET_MLX, NULL, at("out/m"), 0, error);
 }
 
-/* Keeps partial files if it is interrupted, so that the next run can resume. */
+/* Converts so that an interrupted run keeps its partial files and the next run can resume. */
 static wb_status resume_gguf(wb_error *error)
 {
     return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), WB_CONVERT_RESUME, error);

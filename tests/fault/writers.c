@@ -10,7 +10,7 @@
  *   kill    The process ends instead of a call or halfway through it. Then pairs: one call fails,
  *           and the process ends in a call shortly after it.
  *   short   Reads and writes transfer few bytes, and calls are interrupted.
- *   room    The disk becomes full after each number of bytes, or the file size is limited to it.
+ *   room    For each N, the disk is full after N bytes, or the file size is limited to N bytes.
  *
  * The test runs about COUNT cases (default: 10,000), evenly distributed over all single faults. If
  * there are fewer single faults, it adds random pairs (errno, alloc, kill). After every fault the

@@ -952,7 +952,7 @@ static void arrays_of_other_sizes(void **state)
         assert_int_equal(wb_edit_file(f.a_path, edits, 3, &dry, NULL, NULL), WB_ERROR_ARGUMENT);
         if (size < today)
             continue;
-        /* The elements of an array of arrays are structs as well. */
+        /* The elements of an array of arrays are wb_value structs, whose size may differ, too. */
         static const int64_t numbers[] = {1, 2};
         const size_t bytes = sizeof(wb_value) + (size - today);
         const wb_value inner = {.size = bytes,

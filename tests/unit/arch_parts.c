@@ -287,7 +287,7 @@ static void families_are_complete(void **state)
         wb__rule_table_make(&table, family);
         assert_true(table.count < WB__SPELLINGS_MAX);
         if (family->gguf == NULL && family->types == NULL)
-            continue; /* a base */
+            continue; /* a base, from which other families are derived */
         assert_ptr_equal(wb__family_by_model_type(NULL, wb__family_type(family)), family);
         assert_true(wb__family_gguf(family).len > 0 && wb__family_class(family).len > 0);
         if (family->gguf != NULL && family->when == NULL)

@@ -1,5 +1,6 @@
-/* Tests the lists of points near the codes that are not points of a codebook, by comparison with an
- * exhaustive search. quant/scalar/codebooks.h defines point, code and cell. */
+/* Tests the codebook cells of codes that are not points of the codebook: a cell lists the nearest
+ * points, which the test also finds by exhaustive search. quant/scalar/codebooks.h defines point,
+ * code and cell. */
 #include "quant/scalar/codebooks.h"
 
 #include "unit.h"
@@ -28,8 +29,8 @@ static unsigned distance(unsigned a, unsigned b, unsigned bits)
     return sum;
 }
 
-/* Checks that the cell of `code` lists the nearest points of the codebook in order of distance, up
- * to a number of different distances, and that no point at one of these distances is missing. */
+/* Checks that the cell of `code` lists, in order of distance, all points of the codebook that have
+ * one of the `shells` smallest distances from the code, and no others. */
 static void check_cell(int id, const wb__codebook *book, unsigned code)
 {
     uint32_t cell = book->cells[code];

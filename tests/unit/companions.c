@@ -1,7 +1,8 @@
 /*
- * Compares the search for companions (model/companions.h) with the rules that it implements, for
- * random tables of tensors. For each tensor, in the order of the table, the first naming convention
- * whose required companion exists applies. No tensor belongs to two groups.
+ * Compares the search for companions (model/companions.h), which are the tensors with the scales or
+ * biases of packed values, with the rules that it implements, for random tables of tensors. For
+ * each tensor, in the order of the table, the first naming convention whose required companion
+ * exists applies. No tensor belongs to two groups.
  */
 #include "support.h"
 
@@ -263,8 +264,8 @@ static void same_as_rules(void **ignored)
     assert_true(joined > 3000 && notes > 500);
 }
 
-/* Tests companions with long names, in an order in which each needs a search, while each allocation
- * fails once. */
+/* Tests companions with long names, in an order in which the companion of a tensor is not next to
+ * it and must be searched. Repeats this with each allocation failing once. */
 static void long_names(void **ignored)
 {
     (void)ignored;

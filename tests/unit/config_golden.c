@@ -406,7 +406,7 @@ static void shortens_floats(void **state)
     }
     assert_true(wb__shortest_of_float(0) == 0);
     uint32_t bits = 12345;
-    for (int i = 0; i < 2000; i++) { /* the result for any float must round to the same float */
+    for (int i = 0; i < 2000; i++) { /* rounding the result to float must give the given float */
         float f;
         bits = bits * 1664525u + 1013904223u;
         memcpy(&f, &bits, sizeof f);

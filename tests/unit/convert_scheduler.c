@@ -1,6 +1,6 @@
 /*
  * Tests that conversions report progress often enough. A report follows each round (scheduler.c),
- * so the number of tiles per round must fit the duration of a round. The test simulates the clock.
+ * so a round must have fewer tiles if its tiles take longer. The test simulates the clock.
  *
  * wraps: clock_gettime
  */

@@ -1,5 +1,5 @@
-/* Tests core/cursor.h: a cursor over memory, one that is filled through windows of all sizes,
- * limits, and fills that fail. */
+/* Tests core/cursor.h: a cursor over memory, a cursor whose fill function reads the data in
+ * parts of all sizes, limits, and fill functions that fail. */
 #include "support.h"
 
 #include "core/cursor.h"
@@ -104,7 +104,8 @@ static void minds_its_limit(void **state)
     }
 }
 
-/* With every size of window and step, the cursor must give the same bytes and fetch each once. */
+/* With every size of the buffer and of a fill, the cursor must give the same bytes and fetch each
+ * byte once. */
 static void passes_through_windows(void **state)
 {
     (void)state;

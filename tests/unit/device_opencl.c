@@ -163,7 +163,7 @@ static void every_call_may_fail(void **state)
     (void)state;
     which = "Processor";
     fake_fail_all(fake, small, open_fake, -36, WB_ERROR_IO, may_fail);
-    which = "Graphics"; /* if the query of its name fails, the device is not found */
+    which = "Graphics"; /* if the query of the names of devices fails, this one is not found */
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
     which = NULL;
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);

@@ -341,7 +341,7 @@ static wb_status give(void *ctx, uint64_t offset, void *dst, size_t n, size_t *g
     return WB_OK;
 }
 
-/* Tests headers that are larger than the read window, with each read failing once. */
+/* Tests headers that are larger than the read buffer, with each read failing once. */
 static void reads_of_headers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * Tests the parser of family tables and the evaluation of their expressions: every statement, every
- * operator and function, every error with its place, damaged tables, and lack of memory.
+ * operator and function, every error with its position, damaged tables, and lack of memory.
  */
 #include "support.h"
 
@@ -42,7 +42,7 @@ static void end(reading *r)
 
 /* ---- expressions ---- */
 
-/* The scope of the expressions: a few values, one list [3, 3, 5], and one tensor. */
+/* The values that expressions can read: some scalars, the list [3, 3, 5], and one tensor. */
 static wb__fact value(void *ctx, const char *name)
 {
     (void)ctx;
@@ -309,7 +309,8 @@ static void tensors(void **state)
     assert_true(rule->shape[0] != NULL && rule->shape[1] == NULL);
     assert_int_equal(rule->provides, WB__NEED_Q | WB__RULE_ROPE_Q);
 
-    /* A name without a format belongs to the formats that no other name of its list has. */
+    /* A name that is listed without a format is used in all formats for which the list has no other
+     * name. */
     static const struct {
         const char *name;
         uint8_t sides, suffix, transforms;

@@ -270,7 +270,7 @@ static void allocations_of_verify(void **state)
         fail_both(run_verify, &scenarios[i]);
 }
 
-/* Tests a file that is refused: its findings are created after parsing. */
+/* Tests a file that is refused. The findings of such a file are created after parsing. */
 static void allocations_of_refusal(void **state)
 {
     (void)state;
@@ -388,8 +388,8 @@ static void sources_that_end_early(void **state)
     free(bytes);
 }
 
-/* If a source declares more bytes than any memory can hold, the error must have the offset at which
- * its bytes end. */
+/* If a source declares more bytes than any memory can hold, the error must contain the offset at
+ * which the real data ends. */
 static void sources_that_promise_much(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static wb_status use_provider(world *w, wb_provider *provider)
         use_buffer(w, provider, status, &b);
     }
     b = (wb_buffer){.size = sizeof b};
-    if (status == WB_OK) { /* no tensor has this name */
+    if (status == WB_OK) { /* not a stored tensor: the provider must fuse gate and up */
         status = wb_provider_get(provider, "layers.0.ffn.gate_up.weight", SIZE_MAX, &b, &error);
         use_buffer(w, provider, status, &b);
     }

@@ -1,7 +1,7 @@
 /*
  * Tests the readers of all formats with injected faults, while models are opened, queried and
  * verified: each allocation fails, alone or with all later ones, and each read of a source fails. A
- * call that fails must report this error, free all memory and return no result. A call that
+ * call that fails must report the injected error, free all memory and return no result. A call that
  * succeeds must return the same result as without the fault.
  */
 #include "model_digest.h"
@@ -159,8 +159,8 @@ static void put_split(const char *name, unsigned i, unsigned says)
     "{\"mediaType\":\"application/vnd.ollama.image." kind                                          \
     "\",\"digest\":\"" DIGEST(digit) "\",\"size\":100" more "}"
 
-/* Writes an Ollama store with three models: one of tensor layers, one that is a single file, and a
- * damaged one. */
+/* Writes an Ollama store with three models: one has a blob for each tensor, one has all tensors in
+ * one blob, and one has a damaged manifest. */
 static void put_store(void)
 {
     static const struct {

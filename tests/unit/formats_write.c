@@ -243,7 +243,7 @@ static void other_layouts(void **state)
         for (int i = 0; i < 3; i++)
             assert_int_equal(o.tensors[i].begin % 32, 0);
         assert_true(keeps == (o.tensors[0].begin < o.tensors[2].begin));
-        reads_back(&o, 5, "x.safetensors"); /* two more tensors fill the gaps */
+        reads_back(&o, 5, "x.safetensors"); /* 3 tensors and 2 padding tensors between them */
         end(&o);
     }
     begin(&o); /* no tensors and no metadata */

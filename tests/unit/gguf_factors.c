@@ -127,7 +127,7 @@ static uint64_t number_of(const wb_model *model, const char *name)
     return index;
 }
 
-/* ---- pairs that form one tensor ---- */
+/* ---- weight and scale form one tensor ---- */
 
 static void joins(void **state)
 {
@@ -241,7 +241,7 @@ static void refuses(void **state)
     }
 }
 
-/* A scale without a tensor must stay a tensor, and so must a scale next to another block type. */
+/* A scale must stay a separate tensor if its weight is missing or is not NVFP4. */
 static void stays_alone(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 typedef struct part {
     uint64_t number, count;
-    int64_t tensors; /* -1: the part has no split metadata */
+    int64_t tensors; /* value of split.tensors.count; -1: the file has no split metadata */
 } part;
 
 /* Builds file i of a split model, with two tensors. Only file 0 contains other metadata than the

@@ -168,8 +168,8 @@ static wb_hashes *hash(const wb_model *model, const wb_executor *executor, uint3
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
 
-/* Checks that both models have tensors with the same names and digests. Ignores tensors that are
- * not part of the model digest (`counts`), because one format omits them. */
+/* Checks that both models have tensors with the same names and digests. Ignores tensors that
+ * do not count for the model digest (`counts` is 0), because one format omits them. */
 static void assert_same_tensors(const char *family, const wb_hashes *a, const wb_hashes *b)
 {
     wb_tensor_hash x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -292,8 +292,8 @@ static void odd_values(void **state)
     free(bytes);
 }
 
-/* A permuted head that is larger than the reader's window must be read in the right order, in reads
- * of any size. */
+/* Tests an attention head with permuted rows that is larger than the buffer of the reader. Reads of
+ * any size must return the rows in the right order. */
 static void large_heads(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * Tests the pull parser with the files of data/json. A file y_… is a valid JSON text; n_atN_… is
- * invalid at byte N. Parsing through windows of any size must give the same tokens as parsing from
- * memory. Further tests: values, skipping, limits, and the set of keys.
+ * invalid at byte N. Parsing a text that is read in parts of any size must give the same tokens as
+ * parsing from memory. Further tests: values, skipping, limits, and the set of keys.
  */
 #include "support.h"
 
@@ -11,7 +11,7 @@
 
 #define FOLDER TEST_DATA "/json"
 
-/* ---- a window that is filled with few bytes at a time ---- */
+/* ---- a text that is read a few bytes at a time ---- */
 
 typedef struct window {
     const unsigned char *bytes;

@@ -54,7 +54,7 @@ typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* errno of the calls; LESS: of the calls after the first, 0: none */
+    int os_error;   /* errno with which calls fail; LESS: only those after the first; 0: none */
     size_t less;    /* LESS: maximum number of bytes returned */
     unsigned times; /* number of consecutive affected calls */
 } fault;

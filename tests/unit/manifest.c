@@ -64,7 +64,7 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     wb_open_options open = {.size = sizeof open, .allocator = allocator};
     wb_verify_options options = {.size = sizeof options, .open = &open, .manifest = manifest_path};
     wb_status status = wb_verify(model_path, &options, &findings, &error);
-    /* The call may succeed although an allocation failed, because some only speed up reading. */
+    /* The call may succeed although an allocation failed: some of them only speed up reading. */
     if (c != NULL && c->failed && status == WB_OK)
         return findings;
     if (status != expected)
@@ -72,8 +72,8 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     return findings;
 }
 
-/* Returns the findings about the manifest as text. Each line has the code, the offset, the tensor,
- * and the message if it is about bytes. */
+/* Returns the findings about the manifest as text. Each line has the code, the offset and the
+ * tensor, and also the message if the finding is about a range of bytes. */
 static char *said(const wb_findings *findings)
 {
     char *all = text_of("%s", "");

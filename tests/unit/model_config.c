@@ -271,8 +271,8 @@ static size_t fail_each(const char *folder, size_t *calls)
     return failed;
 }
 
-/* Tests many stacks of experts and keys of many lengths, so that every place that allocates memory
- * does so. */
+/* Tests many stacks of experts and keys of many lengths, so that every code path that allocates
+ * memory runs. */
 static void many_allocations(void **state)
 {
     (void)state;
@@ -436,7 +436,7 @@ static wb_model *open_promise(promise *p, uint64_t length, const char *label)
 static void sums_that_overflow(void **state)
 {
     (void)state;
-    const unsigned long long each = (1ULL << 61) - 2; /* bytes of a tensor, with 2 elements each */
+    const unsigned long long each = (1ULL << 61) - 2; /* bytes of a tensor of 4-bit elements */
     char header[1200] = "{";
     for (unsigned i = 0; i < 5; i++) {
         size_t at = strlen(header);

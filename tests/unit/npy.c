@@ -8,7 +8,7 @@
 
 #define FOLDER TEST_DATA "/npy"
 
-/* Returns element i, in row-major order, of every array. The script uses the same formula. */
+/* Returns element i, in row-major order, of every array. make_npy.py uses the same formula. */
 static double value_of(wb_dtype dtype, uint64_t i)
 {
     uint64_t v = (i * 7 + 3) % 100;

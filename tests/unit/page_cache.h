@@ -24,8 +24,8 @@ typedef enum ring_kind {
 } ring_kind;
 
 static struct {
-    unsigned cached; /* percentage of every range that is in the page cache; above 100: asking for
-                        it fails */
+    unsigned cached; /* percentage of every range that is in the page cache; above 100: the
+                        query fails */
     uint32_t medium; /* f_type reported for every file system; 0: ext4 */
     bool no_ring;
     ring_kind ring;

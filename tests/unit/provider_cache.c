@@ -328,7 +328,7 @@ static void oldest_goes(void **state)
     assert_true(is_cached(provider, 3));
     assert_int_equal(wb_provider_get(provider, names[0], SIZE_MAX, &held, NULL), WB_OK);
     assert_int_equal(wb_provider_get(provider, names[3], SIZE_MAX, &b, NULL), WB_OK);
-    b = zero; /* the buffer is never released, so it stays in use */
+    b = zero; /* buffer 3 is not released, so it stays in use */
     assert_int_equal(wb_provider_get(provider, names[22], SIZE_MAX, &b, &error), WB_ERROR_LIMIT);
     assert_string_equal(error.code, "budget");
     assert_memory_equal(&b, &zero, sizeof b);

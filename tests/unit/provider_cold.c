@@ -63,8 +63,9 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 enum { TENSORS = 5, MANY = 0, SMALL = 2, STACK = 3 };
 
-/* Tensors at odd offsets. "many" is read in several windows, "one" in one window; "small" is too
- * small for direct reads, and a slice of "stack" consists of several pieces. */
+/* Tensors at odd offsets. "many" is read in several windows (file ranges that are read at once),
+ * "one" in one window. "small" is too small for direct reads. A slice of "stack" consists of
+ * several pieces. */
 static const struct {
     const char *name, *dtype;
     uint64_t shape[3];

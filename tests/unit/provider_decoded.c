@@ -242,8 +242,8 @@ static void losses(void **state)
     weights_free(w);
 }
 
-/* Tests encodings whose units are large: FP8 has blocks of 128 rows, AWQ words of 8 outputs, GPTQ
- * words of 8 inputs. Decoded tensors can be sliced inside of a unit. */
+/* Tests encodings that store many values in one unit: FP8 has blocks of 128 rows, AWQ words of 8
+ * outputs, GPTQ words of 8 inputs. A slice of a decoded tensor may begin inside of a unit. */
 static void hub(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@ enum { HEADS = 4, KV_HEADS = 2, HEAD = 8, DIM = 64 };
 
 /* ---- expected rows ---- */
 
-/* Returns the stored row that becomes row `row`. */
+/* Returns the index of the stored row that becomes row `row` of the buffer. */
 static size_t source_of(size_t row, size_t head, bool to_half)
 {
     size_t within = row % head, half = head / 2;
@@ -514,7 +514,8 @@ static void test_virtual_names(void **state)
     weights_free(w);
 }
 
-/* The rows of q, k and v are unknown if the config does not have the numbers of heads. */
+/* If the number of rows of qkv does not agree with the numbers of heads in the config, the rows of
+ * q, k and v are unknown, so that q alone must be refused. */
 static void test_unknown_division(void **state)
 {
     (void)state;

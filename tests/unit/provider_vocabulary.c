@@ -28,9 +28,9 @@ static uint64_t padded(uint64_t n, uint64_t multiple, uint64_t of)
     return (n + both - 1) / both * both;
 }
 
-/* Checks a section of a slice. A section row belongs to `rows` consecutive tensor rows. The section
- * rows of the first `real` tensor rows must be those of the complete section from tensor row
- * `first` on. The rest, up to `all` tensor rows, must be zeros. */
+/* Compares a section of a slice (`part`) with the same section of the complete tensor (`whole`).
+ * A row of the section covers `rows` rows of the tensor. The slice has `all` tensor rows: the first
+ * `real` are those of the complete tensor from row `first` on, the others must be zeros. */
 static void check_section(const unsigned char *whole, uint64_t whole_bytes, uint64_t whole_rows,
                           const unsigned char *part, uint64_t part_bytes, uint64_t first,
                           uint64_t real, uint64_t all, uint64_t rows)
@@ -153,7 +153,8 @@ static void plain(void **state)
         check_subject(&(subject){model, names[i], WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, names[i], WB_PLAIN_KEEP, 0, 1, 1});
     }
-    /* Other tensors, and tensors whose number of rows is already a multiple, must not be padded. */
+    /* Tensors other than embeddings and outputs must not be padded, and neither must a tensor whose
+     * number of rows is already a multiple. */
     wb_provider *provider = make_provider(model, NULL, WB_PLAIN_KEEP, 0, 64);
     assert_int_equal(ask(provider, "layers.0.attention.q.weight", 0, 0, 0).shape[0], 150);
     wb_provider_destroy(provider);

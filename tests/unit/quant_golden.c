@@ -4,9 +4,10 @@
  * files with the results of ggml were made.
  *
  * Some files are too large for the repository: T.q.deq and T.qi.deq, which contain the decoded
- * values of T.q and T.qi for each type T, and those of F32, which is only copied. Files that are
- * missing are skipped. The random blocks T.rb have every bit pattern, and their decoded values are
- * in the repository. WB_TEST_GOLDEN_GGML=DIRECTORY makes this test use a directory with all files.
+ * values of T.q and T.qi for each type T, and the files of F32, whose values are only copied. Files
+ * that are missing are skipped. The random blocks T.rb have every bit pattern, and their decoded
+ * values are in the repository. WB_TEST_GOLDEN_GGML=DIRECTORY makes this test use a directory with
+ * all files.
  */
 #include "weighbridge.h"
 

@@ -152,8 +152,8 @@ static void encode_all(void **unused)
 
 /*
  * Returns values to test the vectorized search of IQ1, which tries only some of the splits that the
- * scalar search tries. Groups with many equally good splits, or with weights of 0, show whether it
- * misses the best one.
+ * scalar search tries. Groups with many equally good splits, or with weights of 0, show whether the
+ * vectorized search misses the best split.
  */
 static float value_of_few(size_t kind, size_t i, float size)
 {

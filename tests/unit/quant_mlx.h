@@ -13,8 +13,8 @@
 #define LEVELS (WB__ARM64 ? 2 : 3)
 #define NO_LEVEL UINT32_MAX
 
-/* Returns the CPU features of instruction set i, or NO_LEVEL if this machine lacks one of them. 0
- * is the scalar code. */
+/* Returns the CPU features of instruction set i, or NO_LEVEL if this machine lacks one of them.
+ * Instruction set 0 is the scalar code. */
 static inline uint32_t level(size_t i)
 {
     static const uint32_t levels[] = {0, WB__ARM64 ? WB__CPU_NEON : WB__CPU_AVX2,

@@ -1,7 +1,7 @@
 /*
- * Tests the restrictions of wb --sandbox: tries every way out. A child process enters the sandbox and
- * attempts one operation; it must end with the expected status. Children end with _exit, so that
- * sanitizers do not check for leaks, which is not possible in the sandbox.
+ * Tests the restrictions of wb --sandbox: tries every way out. A child process enters the sandbox
+ * and attempts one operation; it must end with the expected status. Children end with _exit, so
+ * that sanitizers do not check for leaks, which is not possible in the sandbox.
  */
 #include "support.h"
 
@@ -34,7 +34,8 @@ static char *scratch;
 static char *file;  /* the model */
 static char *other; /* a file of the user */
 
-/* Descriptors that the child inherits. 0 and 1 are `other`, opened for reading and writing. */
+/* Further descriptors that the child has when it enters the sandbox: INHERITED is the file `other`,
+ * NAMED is the model. Descriptors 0 and 1 are also `other`. */
 enum { INHERITED = 9, NAMED = 10 };
 
 enum {

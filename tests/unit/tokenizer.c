@@ -3,8 +3,8 @@
 
 #include "arch/tokenizer/pretokenizer.h"
 
-/* Tests a BPE tokenizer with escapes, merges as pairs and as strings, ids without a token, and
- * added tokens, in an unusual order. */
+/* Tests a BPE tokenizer with escapes, ids without a token, and added tokens, in an unusual order.
+ * Its merges are strings (two parts separated by a space) or arrays of two strings. */
 static void byte_pairs(void **state)
 {
     (void)state;

@@ -112,8 +112,9 @@ static void check_scores(const both *b, wb__node vocab)
     assert_int_equal(b->json.token_count, number);
 }
 
-/* Sets the expected text of a merge: its two parts, separated by a space. Spaces in the parts of a
- * pair become U+0120. Returns false if the merge is invalid. */
+/* Writes the expected text of the merge at node `n`: its two parts, separated by a space. The node
+ * is either a string with this text or an array of the two parts. Spaces inside of the parts of an
+ * array become U+0120. Returns false if the merge is invalid. */
 static bool merge_of(const wb__tree *tree, wb__node n, char *out, size_t *len)
 {
     wb__str part[2] = {wb__tree_string(tree, n), {"", 0}};

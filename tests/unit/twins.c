@@ -147,8 +147,8 @@ static int compare_metadata(const wb_model *folder, const wb_model *file, const 
             continue;
         if (same_value(folder, file, &meta))
             continue;
-        /* These may differ: GGUF calls mistral and mixtral llama, and does not store the defaults
-         * of transformers. */
+        /* These may differ: in GGUF, the architecture of mistral and mixtral is "llama", and the
+         * defaults of transformers are not stored. */
         if (strcmp(meta.key, "model_type") == 0 || strcmp(meta.key, "hidden_act") == 0 ||
             strcmp(meta.key, "attention_bias") == 0 || strcmp(meta.key, "mlp_bias") == 0 ||
             strcmp(meta.key, "is_decoder") == 0 || meta.file == WB_NO_FILE)
