@@ -121,7 +121,7 @@ static unsigned below(unsigned n)
     return (unsigned)(state >> 33) % n;
 }
 
-/* Chooses among dtypes that make sense for a name, or, for one tensor in four, among all. */
+/* Returns a random dtype: for three tensors of four, one that is usual for the name. */
 static int32_t dtype_for(const char *name)
 {
     static const int32_t all[] = {WB_DTYPE_U32,   WB_DTYPE_F8_E4M3, WB_DTYPE_U8,   WB_DTYPE_I32,

@@ -20,7 +20,7 @@
 
 static char *scratch;
 
-/* A direction of the copy, with its files. */
+/* A direction of the copy (into the store or out of it), with the paths of its files. */
 typedef struct way {
     const char *name;
     wb_target target;

@@ -91,7 +91,7 @@ static void empty_tensor(gguf *g, uint64_t i)
     gguf_uint(g, 0, 8);
 }
 
-/* Writes an empty tensor. Shapes are distinct and descend. */
+/* Writes an empty tensor. All shapes are distinct. */
 static void shaped_tensor(gguf *g, uint64_t i)
 {
     put_name(g, i);

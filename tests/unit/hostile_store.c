@@ -125,7 +125,7 @@ static void digests(void **state)
         "sha256:\\uff10000000000000000000000000000000000000000000000000000000000000",
     };
     store s = make_store();
-    /* A file to which some of the digests would refer if they were used as paths. */
+    /* Creates a file to which some of the digests would refer if they were used as paths. */
     char *outside = text_of("%s/x", s.folder);
     st_write(outside, "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

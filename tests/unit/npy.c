@@ -67,8 +67,8 @@ static void check_slices(const wb_model *model, uint64_t index, const wb_tensor 
     }
 }
 
-/* Data must be accessible without a copy if the file stores them as they are delivered, and not
- * otherwise. */
+/* Data must be accessible without a copy if and only if the stored bytes are those that
+ * wb_tensor_read delivers. */
 static void check_data(const wb_model *model, uint64_t index, const wb_tensor *tensor)
 {
     const void *bytes;

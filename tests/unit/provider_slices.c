@@ -300,8 +300,8 @@ static void subject_free(subject *s)
     free(s->file);
 }
 
-/* Gets the slices for 1 to 8 ranks. This must succeed only if there is at least one unit for each
- * rank. */
+/* Gets the slices for 1 to 8 ranks along `axis`, which can be cut only between its `units` units.
+ * This must succeed only if there is at least one unit for each rank. */
 static void share_out_all(const subject *s, uint32_t axis, uint64_t units)
 {
     for (uint32_t of = 1; of <= 8; of++) {

@@ -87,8 +87,8 @@ static void int4(void **state)
     }
 }
 
-/* Decodes 16 consecutive inputs. Their g_idx is not in order, so they belong to more groups than 16
- * inputs in order would. */
+/* Decodes 16 consecutive inputs of a tensor whose g_idx (the group of each input) is not in order,
+ * so that these inputs belong to many groups. */
 static void int4_part(void **state)
 {
     (void)state;

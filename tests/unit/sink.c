@@ -162,7 +162,7 @@ static void refuses(void **state)
     assert_int_equal(write_file(in("none/a"), "new", 0, &error), WB_ERROR_NOT_FOUND);
     assert_int_equal(error.os_error, ENOENT);
     assert_true(strstr(error.file, "none/a") != NULL);
-    /* An announced size that exceeds the maximum file size. */
+    /* The announced size exceeds the maximum file size. */
     assert_int_equal(write_file(in("a"), "new", UINT64_MAX, &error), WB_ERROR_IO);
     assert_int_equal(error.os_error, EFBIG);
     if (geteuid() != 0) { /* root may write everywhere */
