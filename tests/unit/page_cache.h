@@ -14,8 +14,8 @@
 #include "descriptors.h"
 #include "io/ring.h"
 
-/* How io_uring reads behave. All kinds use a real io_uring. In all kinds but GOOD_RING, every second
- * read has a fault: it fails (EIO), returns only 4,096 bytes, or cannot be started. */
+/* How io_uring reads behave. All kinds use a real io_uring. In all kinds but GOOD_RING, every
+ * second read has a fault: it fails (EIO), returns only 4,096 bytes, or cannot be started. */
 typedef enum ring_kind {
     GOOD_RING,
     RING_THAT_FAILS,
