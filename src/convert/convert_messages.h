@@ -142,18 +142,6 @@
 #define WB__MSG_CONVERT_IMATRIX_UNUSED                                                             \
     "the importance matrix contains none of the tensors of the result"
 
-/* ---- plan/implied_config.c ---- */
-
-#define WB__MSG_CONVERT_NORM_TOPK                                                                  \
-    "norm_topk_prob is not true in config.json, so the model does not normalize the weights of "   \
-    "its experts; llama.cpp always normalizes them, so its results will differ"
-#define WB__MSG_CONVERT_SPARSE_STEP                                                                \
-    "decoder_sparse_step in config.json is not 1, so some layers have no experts; llama.cpp "      \
-    "requires experts in every layer and will not load the file"
-#define WB__MSG_CONVERT_MLP_ONLY                                                                   \
-    "mlp_only_layers in config.json lists layers without experts, but llama.cpp requires "         \
-    "experts in every layer and will not load the file"
-
 /* ---- plan/input_files.c ---- */
 
 #define WB__MSG_CONVERT_OUTPUT_IS_INPUT                                                            \
