@@ -48,6 +48,10 @@ PARTS = {
     "preset.msan": (BUILD, "unit"),
     "preset.m32": (BUILD, "unit"),
     "preset.arm64": (BUILD, "unit"),
+    "fuzz_service": (
+        ["fuzz/service/*", "tests/deep/fuzz_service.sh", "fuzz/CMakeLists.txt", "CMakeLists.txt", "fuzz/*.dict"],
+        None,
+    ),
     "fuzz": (["scripts/fuzz.sh", "CMakeLists.txt", "CMakePresets.json", "fuzz/CMakeLists.txt"], "fuzz"),
 }
 
