@@ -119,12 +119,13 @@ static void tell_row(void *ctx, const wb__key_row *row)
 {
     wb__deriver *teller = ctx;
     char key[160];
+    bool is_json = row->place == WB__KEYS_JSON;
     wb__family_scope scope = wb__deriver_scope(teller);
     const wb__scope names = wb__family_names(&scope);
     if (row->type == WB__KEY_LIST || !wb__expr_holds(row->condition, &names, true))
         return;
-    (void)snprintf(key, sizeof key, "%s%s%s", row->is_json ? "" : teller->config->architecture,
-                   row->is_json ? "" : ".", row->name);
+    (void)snprintf(key, sizeof key, "%s%s%s", is_json ? "" : teller->config->architecture,
+                   is_json ? "" : ".", row->name);
     if (row->type >= WB__KEY_U32_LIST) {
         tell_list(teller, key, row, &names);
         return;
@@ -215,8 +216,8 @@ void wb__derive_config(wb__deriver *teller)
         wb__derive_text(teller, "general.type", WB__STR("model"));
         wb__derive_uint(teller, "general.quantization_version", 2);
     }
-    wb__family_keys(teller->family == NULL ? &wb__family_unknown : teller->family, teller->by_key,
-                    tell_row, teller);
+    wb__family_keys(teller->family == NULL ? &wb__family_unknown : teller->family,
+                    teller->by_key ? WB__KEYS_JSON : WB__KEYS_GGUF, tell_row, teller);
     if (teller->by_key)
         tell_ids(teller);
     tell_family(teller);

@@ -85,7 +85,7 @@ typedef enum wb__function_id {
     WB__FUNCTION_FIRST,   /* first(list, x): index of the first element that equals x */
     WB__FUNCTION_IN,      /* in(list, x): an element equals x */
     WB__FUNCTION_ALL,     /* all(list, x): every element equals x; true for an empty list */
-    WB__FUNCTION_TENSOR,  /* tensor(name): the model has this tensor */
+    WB__FUNCTION_TENSOR,  /* tensor(name): the model has this tensor; with {n} in some layer */
     WB__FUNCTION_PROBIT,  /* probit(p): inverse of the standard normal distribution function */
     WB__FUNCTIONS
 } wb__function_id;

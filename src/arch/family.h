@@ -133,12 +133,19 @@ typedef enum wb__key_type {
     WB__KEY_LIST /* one element per layer, of the type of the value; config.json only */
 } wb__key_type;
 
-/* A row `key` or `json`: defines a GGUF key (without the prefix of the architecture) or a member
- * of config.json by an expression in terms of the other format. */
+/* The place of a key. */
+typedef enum wb__key_place {
+    WB__KEYS_GGUF, /* key: GGUF, for a model with config.json */
+    WB__KEYS_JSON, /* json: config.json, for a GGUF file */
+    WB__KEYS_MLX   /* mlx: config.json for mlx-lm, if config.json does not have it */
+} wb__key_place;
+
+/* A row `key`, `json` or `mlx`: defines a GGUF key (without the prefix of the architecture) or a
+ * member of config.json by an expression in terms of the other format. */
 typedef struct wb__key_row {
     const char *name;
-    uint8_t type;
-    bool is_json; /* a member of config.json, made for a GGUF file */
+    uint8_t type;  /* a wb__key_type */
+    uint8_t place; /* a wb__key_place */
     wb__expr expr;
     wb__expr condition;
 } wb__key_row;

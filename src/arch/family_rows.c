@@ -53,14 +53,14 @@ static bool read_key_type(wb__family_parser *p, uint8_t *type)
     return true;
 }
 
-bool wb__parser_key(wb__family_parser *p, bool is_json, wb__key_row *row)
+bool wb__parser_key(wb__family_parser *p, wb__key_place place, wb__key_row *row)
 {
     wb__str name;
-    *row = (wb__key_row){.is_json = is_json};
+    *row = (wb__key_row){.place = (uint8_t)place};
     if (!wb__parser_word(p, &name) || (row->name = wb__parser_copy(p, name)) == NULL ||
-        (!is_json && !read_key_type(p, &row->type)))
+        (place == WB__KEYS_GGUF && !read_key_type(p, &row->type)))
         return false;
-    if (is_json && wb__lexer_take(&p->lexer, "[")) {
+    if (place != WB__KEYS_GGUF && wb__lexer_take(&p->lexer, "[")) {
         row->type = WB__KEY_LIST;
         if (!wb__parser_expect(p, "]"))
             return false;

@@ -53,11 +53,11 @@ static int field_named(const char *name)
 
 /* ---- rows of keys ---- */
 
-const wb__key_row *wb__family_key(const wb__family *family, bool is_json, const char *name)
+const wb__key_row *wb__family_key(const wb__family *family, wb__key_place place, const char *name)
 {
     for (; family != NULL; family = family->base) {
         for (size_t i = 0; i < family->key_count; i++) {
-            if (family->keys[i].is_json == is_json && strcmp(family->keys[i].name, name) == 0)
+            if (family->keys[i].place == place && strcmp(family->keys[i].name, name) == 0)
                 return &family->keys[i];
         }
     }
@@ -66,7 +66,7 @@ const wb__key_row *wb__family_key(const wb__family *family, bool is_json, const 
 
 #define BASES_MAX 16
 
-void wb__family_keys(const wb__family *family, bool is_json,
+void wb__family_keys(const wb__family *family, wb__key_place place,
                      void (*each)(void *ctx, const wb__key_row *row), void *ctx)
 {
     const wb__family *chain[BASES_MAX];
@@ -76,9 +76,8 @@ void wb__family_keys(const wb__family *family, bool is_json,
     while (n-- > 0) {
         for (size_t i = 0; i < chain[n]->key_count; i++) {
             const wb__key_row *row = &chain[n]->keys[i];
-            if (row->is_json == is_json &&
-                wb__family_key(chain[n]->base, is_json, row->name) == NULL)
-                each(ctx, wb__family_key(family, is_json, row->name));
+            if (row->place == place && wb__family_key(chain[n]->base, place, row->name) == NULL)
+                each(ctx, wb__family_key(family, place, row->name));
         }
     }
 }
@@ -107,7 +106,8 @@ static wb__fact value_of_files(const wb__family_scope *s, const char *name)
 
 static wb__fact value_of_row(wb__family_scope *s, const char *name)
 {
-    const wb__key_row *row = wb__family_key(s->family, s->by_key, name);
+    const wb__key_row *row =
+        wb__family_key(s->family, s->by_key ? WB__KEYS_JSON : WB__KEYS_GGUF, name);
     return row == NULL ? (wb__fact){.type = WB__FACT_NONE} : eval(s, row->expr);
 }
 
@@ -134,10 +134,22 @@ static bool list(void *ctx, const char *name, wb__fact_list *out)
     return wb__fact_list_find(s->facts, s->prefix, name, path, out);
 }
 
+/* A name with {n} is that of a tensor in some layer. */
 static bool tensor(void *ctx, const char *name)
 {
     const wb__family_scope *s = ctx;
-    return s->names != NULL && wb__names_find(s->names, wb__str_from(name, SIZE_MAX)) != NULL;
+    char text[WB__STEM_MAX * 2];
+    wb__str pattern = wb__str_from(name, SIZE_MAX);
+    if (s->names == NULL)
+        return false;
+    if (strstr(name, "{n}") == NULL)
+        return wb__names_find(s->names, pattern) != NULL;
+    for (uint32_t layer = 0; layer < s->names->layers; layer++) {
+        size_t n = wb__pattern_expand(pattern, layer, 0, WB__SUFFIX_NONE, text, sizeof text);
+        if (wb__names_find(s->names, (wb__str){text, n}) != NULL)
+            return true;
+    }
+    return false;
 }
 
 wb__scope wb__family_names(wb__family_scope *scope)

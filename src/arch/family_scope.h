@@ -34,14 +34,14 @@ wb__scope wb__family_names(wb__family_scope *scope);
 wb__fact wb__config_fact(const wb_config *config, int field);
 
 /* Returns the nearest row for a GGUF key or a member of config.json; NULL if there is none. */
-const wb__key_row *wb__family_key(const wb__family *family, bool is_json, const char *name);
+const wb__key_row *wb__family_key(const wb__family *family, wb__key_place place, const char *name);
 
 /*
- * Calls `each` for every GGUF key (or, with is_json, every member of config.json) that the family
- * or its bases define. Each name is passed once, with the row that is nearest to the family, but in
- * the order of the first definitions, those of the bases first.
+ * Calls `each` for every key or member of one place that the family or its bases define. Each name is
+ * passed once, with the row that is nearest to the family, but in the order of the first definitions,
+ * those of the bases first.
  */
-void wb__family_keys(const wb__family *family, bool is_json,
+void wb__family_keys(const wb__family *family, wb__key_place place,
                      void (*each)(void *ctx, const wb__key_row *row), void *ctx);
 
 #endif

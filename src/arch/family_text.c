@@ -194,9 +194,9 @@ static bool read_let(table *t)
 
 /* ---- keys ---- */
 
-static bool read_key_row(table *t, bool is_json)
+static bool read_key_row(table *t, wb__key_place place)
 {
-    if (!wb__parser_key(&t->p, is_json, &t->keys[t->family->key_count]))
+    if (!wb__parser_key(&t->p, place, &t->keys[t->family->key_count]))
         return false;
     t->family->key_count++;
     return true;
@@ -204,12 +204,17 @@ static bool read_key_row(table *t, bool is_json)
 
 static bool read_key(table *t)
 {
-    return read_key_row(t, false);
+    return read_key_row(t, WB__KEYS_GGUF);
 }
 
 static bool read_json(table *t)
 {
-    return read_key_row(t, true);
+    return read_key_row(t, WB__KEYS_JSON);
+}
+
+static bool read_mlx(table *t)
+{
+    return read_key_row(t, WB__KEYS_MLX);
 }
 
 /* ---- limits ---- */
@@ -267,7 +272,7 @@ static const struct {
     {"set", read_set},         {"default", read_default}, {"implied", read_implied},
     {"missing", read_missing}, {"always", read_always},   {"let", read_let},
     {"key", read_key},         {"json", read_json},       {"warn", read_warn},
-    {"tensor", read_tensor},   {"drop", read_drop},
+    {"tensor", read_tensor},   {"drop", read_drop},       {"mlx", read_mlx},
 };
 
 static bool read_statement(table *t)

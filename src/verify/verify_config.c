@@ -212,7 +212,9 @@ static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t wa
         status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_VERIFY_LAYERS_MISSING, (unsigned long long)want,
                           encoder ? WB__MSG_VERIFY_OF_ENCODER : "", (unsigned long)have);
-    if (status == WB_OK && have > want)
+    /* Layers that predict further tokens follow those that num_hidden_layers counts. */
+    uint64_t nextn = encoder ? 0 : c->config->nextn_predict_layers;
+    if (status == WB_OK && have > want && have - want > nextn)
         status = wb__note(c->context, WB_WARNING, WB__FINDING_LAYERS_BEYOND, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_VERIFY_LAYERS_EXTRA, (unsigned long long)want,
                           encoder ? WB__MSG_VERIFY_OF_ENCODER : "", (unsigned long)have - 1);

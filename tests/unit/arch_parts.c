@@ -293,7 +293,7 @@ static void families_are_complete(void **state)
         if (family->gguf != NULL && family->when == NULL)
             assert_ptr_equal(wb__family_by_name(NULL, wb__family_gguf(family), NULL), family);
         assert_non_null(wb__family_value(family, 1u << WB__VALUE_BOTH, WB_CONFIG_ACTIVATION, NULL));
-        assert_non_null(wb__family_key(family, true, "hidden_act"));
+        assert_non_null(wb__family_key(family, WB__KEYS_JSON, "hidden_act"));
     }
 }
 

@@ -240,6 +240,7 @@ static const char every_statement[] = "# A comment, then the first statement.\n"
                                       "key a.b u32 = n_layers if n_layers != 0\n"
                                       "key a.c f32[] = norm_eps\n"
                                       "json c.d = n_layers\n"
+                                      "mlx m = 1\n"
                                       "json kinds[] = i == 0 ? \"a\" : \"b\"\n"
                                       "warn gguf, mlx activation if activation != \"silu\"\n"
                                       "    \"other programs differ\"\n"
@@ -282,13 +283,14 @@ static void statements(void **state)
     assert_int_equal(f->values[1].field, WB_CONFIG_NORM_EPS);
     assert_int_equal(f->values[5].field, -1);
 
-    assert_int_equal(f->key_count, 4);
+    assert_int_equal(f->key_count, 5);
     assert_int_equal(f->keys[0].type, WB__KEY_U32);
     assert_non_null(f->keys[0].condition);
     assert_int_equal(f->keys[1].type, WB__KEY_F32_LIST);
     assert_null(f->keys[1].condition);
-    assert_true(f->keys[2].is_json && !f->keys[0].is_json);
-    assert_int_equal(f->keys[3].type, WB__KEY_LIST);
+    assert_true(f->keys[2].place == WB__KEYS_JSON && f->keys[0].place == WB__KEYS_GGUF);
+    assert_int_equal(f->keys[3].place, WB__KEYS_MLX);
+    assert_int_equal(f->keys[4].type, WB__KEY_LIST);
 
     assert_int_equal(f->limit_count, 1);
     assert_int_equal(f->limits[0].sides, WB__SIDE_GGUF | WB__SIDE_MLX);

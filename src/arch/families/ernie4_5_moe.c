@@ -99,21 +99,26 @@ static const wb__op e27[] = {{WB__OP_NAME, 0, "leading_dense_block_count"}, {0}}
 static const wb__op e28[] = {{WB__OP_NAME, 0, "interleave_moe_layer_step"}, {0}};
 static const wb__op e29[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"leading_dense_block_count", 1, false, e15, NULL},
-    {"interleave_moe_layer_step", 1, false, e16, NULL},
-    {"expert_shared_count", 1, false, e17, NULL},
-    {"expert_shared_feed_forward_length", 1, false, e18, NULL},
-    {"num_experts", 0, true, e19, NULL},
-    {"num_local_experts", 0, true, e20, NULL},
-    {"num_experts_per_tok", 0, true, e21, NULL},
-    {"n_shared_experts", 0, true, e22, NULL},
-    {"shared_expert_intermediate_size", 0, true, e23, NULL},
-    {"moe_num_experts", 0, true, e24, NULL},
-    {"moe_k", 0, true, e25, NULL},
-    {"moe_num_shared_experts", 0, true, e26, NULL},
-    {"moe_layer_start_index", 0, true, e27, NULL},
-    {"moe_layer_interval", 0, true, e28, NULL},
-    {"use_bias", 0, true, e29, NULL},
+    {"leading_dense_block_count", 1, 0, e15, NULL},
+    {"interleave_moe_layer_step", 1, 0, e16, NULL},
+    {"expert_shared_count", 1, 0, e17, NULL},
+    {"expert_shared_feed_forward_length", 1, 0, e18, NULL},
+    {"num_experts", 0, 1, e19, NULL},
+    {"num_local_experts", 0, 1, e20, NULL},
+    {"num_experts_per_tok", 0, 1, e21, NULL},
+    {"n_shared_experts", 0, 1, e22, NULL},
+    {"shared_expert_intermediate_size", 0, 1, e23, NULL},
+    {"moe_num_experts", 0, 1, e24, NULL},
+    {"moe_k", 0, 1, e25, NULL},
+    {"moe_num_shared_experts", 0, 1, e26, NULL},
+    {"moe_layer_start_index", 0, 1, e27, NULL},
+    {"moe_layer_interval", 0, 1, e28, NULL},
+    {"use_bias", 0, 1, e29, NULL},
+};
+static const wb__op e30[] = {{WB__OP_CALL, 13, "layers.{n}.ffn.router_bias"}, {0}};
+static const wb__limit limits[] = {
+    {4, "e_score_correction_bias", e30,
+     "mlx-lm ignores the bias with which this model chooses experts"},
 };
 extern const wb__family wb__family_ernie4_5_moe;
 const wb__family wb__family_ernie4_5_moe = {
@@ -128,6 +133,8 @@ const wb__family wb__family_ernie4_5_moe = {
     .value_count = 11,
     .keys = keys,
     .key_count = 15,
+    .limits = limits,
+    .limit_count = 1,
     .rope = 4,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -138,13 +138,17 @@ static const wb__value_row values[] = {
 };
 static const wb__op e22[] = {{WB__OP_NUMBER, 2, NULL}, {0}};
 static const wb__op e23[] = {{WB__OP_NAME, 0, "rope_dimension_count"}, {0}};
-static const wb__op e24[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e25[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e24[] = {{WB__OP_NUMBER, 0, NULL}, {0}};
+static const wb__op e25[] = {{WB__OP_NAME, 0, "rope_dimension_count"}, {0}};
+static const wb__op e26[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e27[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__key_row keys[] = {
-    {"expert_gating_func", 1, false, e22, NULL},
-    {"rotary_dim", 0, true, e23, NULL},
-    {"num_experts", 0, true, e24, NULL},
-    {"moe_intermediate_size", 0, true, e25, NULL},
+    {"expert_gating_func", 1, 0, e22, NULL},
+    {"rotary_dim", 0, 2, e23, NULL},
+    {"shared_intermediate_size", 0, 2, e24, NULL},
+    {"rotary_dim", 0, 1, e25, NULL},
+    {"num_experts", 0, 1, e26, NULL},
+    {"moe_intermediate_size", 0, 1, e27, NULL},
 };
 extern const wb__family wb__family_minimax_m2;
 const wb__family wb__family_minimax_m2 = {
@@ -158,7 +162,7 @@ const wb__family wb__family_minimax_m2 = {
     .values = values,
     .value_count = 8,
     .keys = keys,
-    .key_count = 4,
+    .key_count = 6,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

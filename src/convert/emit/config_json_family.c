@@ -1,5 +1,6 @@
-/* Writes the members of config.json that the family's table states and that the derived metadata
- * cannot contain: null, empty lists, and lists with one element per layer. */
+/* Writes members of config.json that the family's table states: those that the derived metadata
+ * cannot contain (null, empty lists, and lists with one element per layer), and those that mlx-lm
+ * needs in addition to the members of the source. */
 #include "arch/family_scope.h"
 #include "convert/emit/deliver.h"
 
@@ -8,6 +9,7 @@
 typedef struct family_members {
     wb__buffer *to;
     wb__scope names;
+    const wb__tree *config; /* config.json of the source; NULL for a GGUF file */
     uint64_t layers;
 } family_members;
 
@@ -64,6 +66,90 @@ static void add_member(void *ctx, const wb__key_row *row)
 void wb__emit_family_members(const wb_conversion *conversion, wb__buffer *to)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);
-    family_members m = {to, wb__family_names(&scope), conversion->semantics->config.n_layers};
-    wb__family_keys(conversion->semantics->family, true, add_member, &m);
+    family_members m = {to, wb__family_names(&scope), NULL, conversion->semantics->config.n_layers};
+    wb__family_keys(conversion->semantics->family, WB__KEYS_JSON, add_member, &m);
+}
+
+/* ---- members for mlx-lm ---- */
+
+/* transformers 5 moved some members into the object rope_parameters, and renamed others. mlx-lm does
+ * not find them there. */
+static void add_mlx(void *ctx, const wb__key_row *row)
+{
+    const family_members *m = ctx;
+    if (wb__tree_get(m->config, 0, row->name) != WB__NO_NODE ||
+        !wb__expr_holds(row->condition, &m->names, true))
+        return;
+    wb__fact fact = wb__expr_eval(row->expr, &m->names);
+    if (fact.type == WB__FACT_NONE || fact.type == WB__FACT_NULL)
+        return;
+    wb__json_writer writer = wb__emit_json(m->to);
+    wb__emit_member(m->to, wb__str_from(row->name, SIZE_MAX));
+    write_fact(&writer, &fact);
+}
+
+/* Writes a scalar or a list of scalars. */
+static void write_node(wb__json_writer *writer, const wb__tree *config, wb__node node)
+{
+    wb__fact fact;
+    if (wb__tree_type(config, node) != WB__JSON_ARRAY) {
+        fact = wb__fact_of_node(config, node);
+        write_fact(writer, &fact);
+        return;
+    }
+    wb__json_write_begin(writer, '[');
+    for (wb__node i = wb__tree_first(config, node); i != WB__NO_NODE;
+         i = wb__tree_next(config, node, i)) {
+        fact = wb__fact_of_node(config, i);
+        write_fact(writer, &fact);
+    }
+    wb__json_write_end(writer, ']');
+}
+
+/* Returns the object with the scaling of RoPE, or WB__NO_NODE if there is no scaling. */
+static wb__node find_scaling(const wb__tree *config)
+{
+    static const char *const paths[] = {"rope_parameters", "rope_parameters/full_attention"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        wb__node object = wb__tree_path(config, 0, paths[i]);
+        wb__str type = wb__tree_string(
+            config, object == WB__NO_NODE ? 0 : wb__tree_get(config, object, "rope_type"));
+        if (type.len > 0 && !wb__str_equal(type, WB__STR("default")))
+            return object;
+    }
+    return WB__NO_NODE;
+}
+
+static void add_scaling(const family_members *m)
+{
+    wb__node object = find_scaling(m->config);
+    wb__json_writer writer = wb__emit_json(m->to);
+    if (wb__tree_get(m->config, 0, "rope_scaling") != WB__NO_NODE)
+        return;
+    wb__emit_member(m->to, WB__STR("rope_scaling"));
+    if (object == WB__NO_NODE) {
+        wb__json_write_null(&writer);
+        return;
+    }
+    wb__json_write_begin(&writer, '{');
+    for (wb__node key = wb__tree_first_key(m->config, object); key != WB__NO_NODE;
+         key = wb__tree_next(m->config, object, key + 1)) {
+        wb__json_write_key_str(&writer, wb__tree_string(m->config, key));
+        write_node(&writer, m->config, key + 1);
+    }
+    wb__json_write_end(&writer, '}');
+}
+
+void wb__emit_mlx_members(const wb_conversion *conversion, wb__buffer *to)
+{
+    const wb__semantics *semantics = conversion->semantics;
+    wb__family_scope scope = wb__semantics_scope(semantics);
+    family_members m = {to, wb__family_names(&scope), semantics->facts.config,
+                        semantics->config.n_layers};
+    if (conversion->target != WB_TARGET_MLX || !semantics->is_family ||
+        semantics->facts.config == NULL || semantics->facts.places[0] != 0)
+        return;
+    wb__family_keys(semantics->family, WB__KEYS_MLX, add_mlx, &m);
+    if (wb__tree_get(m.config, 0, "rope_parameters") != WB__NO_NODE)
+        add_scaling(&m);
 }

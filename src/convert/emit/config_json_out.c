@@ -162,6 +162,7 @@ static wb_status from_config(wb__emit_job *out, wb__buffer *to)
     wb__buffer_text(to, "{");
     status = copy_members(out, to, text, n);
     wb__free(&out->context->allocator, text, n + 1);
+    wb__emit_mlx_members(out->conversion, to);
     const wb__quant *quant = &out->conversion->quant;
     if (quant->kind == WB__QUANT_FORM && quant->spec.scheme == WB__SCHEME_PLAIN) {
         wb__emit_member(to, WB__STR("torch_dtype"));

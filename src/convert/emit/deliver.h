@@ -67,6 +67,10 @@ void wb__emit_member(wb__buffer *to, wb__str key);
  * the derived metadata cannot contain. */
 void wb__emit_family_members(const wb_conversion *conversion, wb__buffer *to);
 
+/* emit/config_json_family.c: adds the members that mlx-lm needs and that config.json does not have.
+ * Does nothing for another target. */
+void wb__emit_mlx_members(const wb_conversion *conversion, wb__buffer *to);
+
 /* emit/config_json_rope.c: writes rope_scaling if it must be computed from GGUF tensors or
  * key-values. Sets *said to false if the caller must instead copy rope_scaling from the derived
  * metadata, otherwise to true. */
