@@ -128,7 +128,7 @@ const char *check_verdict(const check *c)
 void check_json(const check *c)
 {
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "verify");
     json_text(&json, "path", c->path);
     json_text(&json, "verdict", check_verdict(c));
     json_number(&json, "exit_code", (uint64_t)c->code);

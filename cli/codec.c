@@ -143,7 +143,7 @@ static void answer(const codec_job *job)
     bool is_dry = job->args->given[OPTION_DRY_RUN];
     if (job->args->given[OPTION_JSON]) {
         wb_json json = out_json(out_stdout());
-        wb_json_begin(&json, '{');
+        json_answer(&json, "codec");
         json_text(&json, "type", job->type.name);
         json_number(&json, "columns", job->columns);
         json_number(&json, "rows", job->rows);

@@ -90,7 +90,7 @@ static bool list_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 static void answer(const kind *k)
 {
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "codec-type");
     json_text(&json, "type", k->name);
     json_number(&json, "code", (uint64_t)k->code);
     json_text(&json, "block", k->blocks == NULL ? k->number : k->blocks);

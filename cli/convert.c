@@ -254,7 +254,7 @@ void convert_answer(const convert_job *job, const wb_writer *writer)
     if (!as_json && !job->args->given[OPTION_DRY_RUN])
         return;
     if (as_json) {
-        wb_json_begin(&json, '{');
+        json_answer(&json, "copy");
         json_text(&json, "path", job->out);
         json_text(&json, "format", job->to);
         wb_json_key(&json, "files", SIZE_MAX);

@@ -62,7 +62,7 @@ void partial_tell(const convert_job *job)
 static void answer_json(const convert_job *job, const wb_partial *partial)
 {
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "partial");
     json_text(&json, "path", job->out);
     json_optional(&json, "partial", partial->path);
     json_number(&json, "files", partial->files);

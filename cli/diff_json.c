@@ -142,7 +142,7 @@ void diff_answer(const comparison *c)
     wb_distance total;
     wb_json json = out_json(out_stdout());
     wb_diff_distance(c->diff, &total);
-    wb_json_begin(&json, '{');
+    json_answer(&json, "diff");
     json_text(&json, "a", c->path[0]);
     json_text(&json, "b", c->path[1]);
     put_kinds(&json, wb_diff_kinds(c->diff));

@@ -109,7 +109,7 @@ void edit_answer_json(const char *path, const wb_edited *edited)
 {
     static const char *const ways[] = {"nothing", "header", "insert", "new file"};
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "edit");
     json_text(&json, "path", path);
     json_text(&json, "way", ways[edited->way]);
     json_number(&json, "header_bytes", edited->header_bytes);

@@ -10,7 +10,7 @@ void export_answer(const export_plan *plan, const char *path, bool is_written)
 {
     const export_content *content = &plan->content;
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "export");
     json_text(&json, "path", path);
     wb_json_key(&json, "tensor", SIZE_MAX);
     wb_json_string(&json, plan->tensor.name, plan->tensor.name_len);

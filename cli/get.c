@@ -82,7 +82,7 @@ static void answer(const get_plan *plan, const wb_buffer *buffer, bool is_writte
 {
     char room[16];
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "get");
     json_text(&json, "path", plan->args->operands[0]);
     wb_json_key(&json, "tensors", SIZE_MAX);
     wb_json_begin(&json, '[');

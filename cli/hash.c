@@ -92,7 +92,7 @@ static void answer(const subject *s)
 {
     uint8_t digest[WB_DIGEST_BYTES];
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "hash");
     json_text(&json, "path", s->path);
     json_text(&json, "format", wb_format(s->model));
     if (wb_hash_values(s->hashes, digest) == WB_OK)

@@ -179,7 +179,9 @@ static int present(inspection *in, bool is_json)
     bool is_text = in->key != NULL || in->sections == SECTION_TEMPLATE ||
                    in->sections == SECTION_MODELFILE ||
                    in->sections == (SECTION_TEMPLATE | SECTION_MODELFILE);
-    if (is_json) {
+    if (is_json && in->key != NULL) {
+        code = inspect_key_as_json(in);
+    } else if (is_json) {
         inspect_as_json(in);
     } else if (is_text) {
         code = print_texts(in);

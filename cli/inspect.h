@@ -85,6 +85,7 @@ double inspection_bits(const inspection *in);
 
 void inspect_as_text(const inspection *in);
 void inspect_as_json(const inspection *in);
+int inspect_key_as_json(const inspection *in); /* --metadata KEY; returns the exit code */
 
 void print_title(out *o, const char *title);
 
@@ -95,6 +96,12 @@ void print_layers(out *o, const inspection *in);
 void json_layers(wb_json *json, const inspection *in);
 void print_tokens(out *o, const inspection *in);
 void json_tokens(wb_json *json, const inspection *in);
+
+/* Finds the metadata entry in->key. Returns false if there is none; tell_key_missing then reports
+ * that, and returns the exit code.
+ */
+bool inspection_key(const inspection *in, wb_meta *meta);
+int tell_key_missing(const inspection *in);
 
 /* Prints the requested strings unmodified: a metadata value, the chat template or the Modelfile.
  * Returns the exit code.

@@ -1,6 +1,7 @@
 /* wb inspect --json: prints one JSON object per model, each on its own line. docs/man/wb-inspect.1
  * documents the object.
  */
+#include "exit.h"
 #include "inspect.h"
 #include "metadata.h"
 #include "modelfile.h"
@@ -29,14 +30,9 @@ static void json_metadata(wb_json *json, const inspection *in)
 {
     const wb_model *model = in->model;
     uint64_t count = in->is_whole ? wb_meta_count(model) : metadata_of_files(model);
-    uint64_t first = 0;
-    if (in->key != NULL) {
-        bool is_there = wb_meta_find(model, in->key, SIZE_MAX, &first) == WB_OK;
-        count = is_there ? first + 1 : 0;
-    }
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '{');
-    for (uint64_t i = first; i < count; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         wb_meta meta = WB_META_INIT;
         if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
             continue;
@@ -230,10 +226,30 @@ static void json_texts(wb_json *json, const inspection *in)
     text_free(&t);
 }
 
+int inspect_key_as_json(const inspection *in)
+{
+    wb_json json = out_json(out_stdout());
+    wb_meta meta = WB_META_INIT;
+    if (!inspection_key(in, &meta)) {
+        int code = tell_key_missing(in);
+        report_last_as_json();
+        return code;
+    }
+    json_answer(&json, "metadata");
+    json_text(&json, "path", in->path);
+    wb_json_key(&json, "key", SIZE_MAX);
+    wb_json_string(&json, meta.key, meta.key_len);
+    wb_json_key(&json, "value", SIZE_MAX);
+    json_meta(&json, in->model, &meta);
+    wb_json_end(&json, '}');
+    out_json_end(&json);
+    return EXIT_CLEAN;
+}
+
 void inspect_as_json(const inspection *in)
 {
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "inspect");
     json_text(&json, "path", in->path);
     json_text(&json, "format", wb_format(in->model));
     json_files(&json, in->model);

@@ -136,22 +136,32 @@ static int fail(const inspection *in, const char *what, int code)
     return code;
 }
 
+bool inspection_key(const inspection *in, wb_meta *meta)
+{
+    uint64_t index;
+    return wb_meta_find(in->model, in->key, SIZE_MAX, &index) == WB_OK &&
+           wb_meta_at(in->model, index, meta, NULL) == WB_OK;
+}
+
+int tell_key_missing(const inspection *in)
+{
+    text t = {0};
+    text_adds(&t, "no metadata has the key \"");
+    text_add_shown(&t, in->key, strlen(in->key));
+    text_adds(&t, "\"");
+    text_add_key_meant(&t, in->model, in->key, strlen(in->key));
+    int code = report_path(EXIT_USAGE, in->label, "%s", t.ptr);
+    text_free(&t);
+    return code;
+}
+
 static int print_value(const inspection *in)
 {
     out *o = out_stdout();
-    uint64_t index;
     wb_meta meta = WB_META_INIT;
     text t = {0};
-    if (wb_meta_find(in->model, in->key, SIZE_MAX, &index) != WB_OK ||
-        wb_meta_at(in->model, index, &meta, NULL) != WB_OK) {
-        text_adds(&t, ": no metadata has the key \"");
-        text_add_shown(&t, in->key, strlen(in->key));
-        text_adds(&t, "\"");
-        text_add_key_meant(&t, in->model, in->key, strlen(in->key));
-        int code = fail(in, t.ptr, EXIT_USAGE);
-        text_free(&t);
-        return code;
-    }
+    if (!inspection_key(in, &meta))
+        return tell_key_missing(in);
     const char *string;
     size_t n;
     if (meta.type == WB_META_STRING &&

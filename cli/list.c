@@ -30,7 +30,7 @@ static char *copy(const char *string)
 static void answer(const wb_store_entry *entry)
 {
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "list");
     json_text(&json, "name", entry->name);
     json_text(&json, "path", entry->path);
     json_number(&json, "bytes", entry->bytes);

@@ -213,7 +213,7 @@ static void answer(const loading *l)
 {
     const wb_load_report *r = &l->report;
     wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
+    json_answer(&json, "load");
     json_text(&json, "path", l->path);
     json_number(&json, "files", l->files);
     json_number(&json, "file_bytes", l->file_bytes);

@@ -211,7 +211,7 @@ void recast_tell_json(const convert_job *job, const wb_conversion *conversion)
     wb_json json = out_json(out_stdout());
     const char *quant = job->args->value[OPTION_QUANT];
     wb_converted row;
-    wb_json_begin(&json, '{');
+    json_answer(&json, "convert");
     json_text(&json, "path", job->in);
     json_text(&json, "output", job->out);
     json_text(&json, "to", job->to);

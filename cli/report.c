@@ -254,6 +254,16 @@ void print_finding(out *o, const char *path, const wb_finding *finding)
 
 /* ---- JSON ---- */
 
+void json_answer(wb_json *json, const char *name)
+{
+    text schema = {0};
+    text_addf(&schema, "weighbridge.%s", name);
+    wb_json_begin(json, '{');
+    json_text(json, "schema", schema.ptr);
+    json_number(json, "version", JSON_VERSION);
+    text_free(&schema);
+}
+
 void json_text(wb_json *json, const char *key, const char *value)
 {
     wb_json_key(json, key, SIZE_MAX);
@@ -308,7 +318,7 @@ void json_failure(const char *path, const wb_error *error)
 {
     wb_json json = out_json(out_stdout());
     wb_finding finding = finding_of(error);
-    wb_json_begin(&json, '{');
+    json_answer(&json, "failure");
     json_optional(&json, "path", path);
     wb_json_key(&json, "error", SIZE_MAX);
     json_finding(&json, &finding);

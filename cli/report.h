@@ -57,6 +57,14 @@ void json_findings(wb_json *json, const wb_findings *findings);
 
 const char *severity_name(wb_severity severity);
 
+/* Version of the JSON answers: increases if a member is removed or changes its meaning. */
+#define JSON_VERSION 1
+
+/* Begins the JSON object of an answer, with the members that every answer has: schema, which is
+ * "weighbridge.NAME", and version. cli/wb.schema.json describes the answers.
+ */
+void json_answer(wb_json *json, const char *name);
+
 /* Prints the JSON object of --json for a path that could not be processed. */
 void json_failure(const char *path, const wb_error *error);
 

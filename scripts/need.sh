@@ -32,6 +32,8 @@ test   pkg-config          pkg-config
 test   python3             python3
 test   python3-dev         /usr/include/python3.11/Python.h
 test   python3-venv        /usr/lib/python3.11/ensurepip
+test   python3-jsonschema  /usr/lib/python3/dist-packages/jsonschema/__init__.py
+test   jq                  jq
 test   procps              ps
 test   bash                bash
 test   zsh                 zsh

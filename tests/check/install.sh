@@ -32,6 +32,7 @@ quietly cmake --build "$scratch/b" -j "$(nproc)"
 quietly env DESTDIR="$scratch/destdir" cmake --install "$scratch/b"
 root=$scratch/destdir/usr/local
 expect "$version" "$root/bin/wb" --version
+python3 -m json.tool "$root/share/weighbridge/wb.schema.json" >/dev/null || fail "the JSON Schema is not installed"
 [ "$(readlink "$root/bin/wb")" = weighbridge ] || fail "wb is no relative link to weighbridge"
 [ "$(readlink "$root"/lib*/libweighbridge.so || readlink "$root"/lib/*/libweighbridge.so)" = libweighbridge.so.0 ] ||
     fail "libweighbridge.so is no link to its soname"

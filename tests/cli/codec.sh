@@ -49,8 +49,8 @@ assert len(done) > 60, len(done)
 text = data(ggml + "input.f32")
 open("out.q", "wb").write(b"old")
 answer = json.loads(wb("encode", "--type", "Q8_0", "--cols", "1024", ggml + "input.f32", "out.q", "--json"))
-assert answer == {"type": "Q8_0", "columns": 1024, "rows": 12, "output": "out.q", "bytes": 12 * 32 * 34,
-                  "written": True}, answer
+assert answer == {"schema": "weighbridge.codec", "version": 1, "type": "Q8_0", "columns": 1024, "rows": 12,
+                  "output": "out.q", "bytes": 12 * 32 * 34, "written": True}, answer
 assert data("out.q") == data(ggml + "Q8_0.q")
 assert wb("encode", "--type", "Q8_0", "--cols", "1024", "-", "-", stdin=text) == data("out.q")
 long = os.urandom(40 << 10) * 128  # more than a batch

@@ -25,7 +25,7 @@ try edit m.gguf --set general.name=x --delete no.such.key
 [ "$before" = "$(cksum m.gguf)" ]
 try edit m.gguf --delete no.such.key --ignore-missing
 try edit m.gguf --delete general.name --delete general.name --ignore-missing
-try edit m.gguf --set general.name=new --json --dry-run | grep -v '^{"path":"m.gguf","way":'
+try edit m.gguf --set general.name=new --json --dry-run | grep -v '^{"schema":"weighbridge.edit",'
 # config.json
 try edit hf --set dim=16 --set rope.type=yarn --set new=1 --rename long=longer --dry-run
 cmp hf/config.json config

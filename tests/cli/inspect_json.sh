@@ -11,8 +11,8 @@ assert lines.pop() == "" and len(lines) == 5, len(lines)
 one, pair, empty, stray, odd = map(json.loads, lines)
 
 assert lines[0] == json.dumps(one, separators=(",", ":"))  # compact
-assert list(one) == ["path", "format", "files", "config", "config_sources", "metadata", "tensors", "totals",
-                     "findings"], list(one)
+assert list(one) == ["schema", "version", "path", "format", "files", "config", "config_sources", "metadata",
+                     "tensors", "totals", "findings"], list(one)
 assert one["path"] == "one.safetensors" and one["format"] == "safetensors"
 assert one["metadata"] == {"format": "pt", "note": "x" * 300}
 file, = one["files"]
