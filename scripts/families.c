@@ -176,7 +176,8 @@ static void put_keys(const wb__family *f)
     (void)fputs("static const wb__key_row keys[] = {\n", out);
     for (size_t i = 0; i < f->key_count; i++) {
         const wb__key_row *row = &f->keys[i];
-        (void)fprintf(out, "    {\"%s\", %u, %u, ", row->name, row->type, row->place);
+        (void)fprintf(out, "    {\"%s\", %u, %u, %u, ", row->name, row->type, row->place,
+                      row->count);
         put_ref(exprs[i]);
         (void)fputs(", ", out);
         put_ref(conditions[i]);

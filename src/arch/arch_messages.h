@@ -23,6 +23,7 @@
 #define WB__MSG_FAMILY_TRANSFORM "there is no such operation, or the name has too many"
 #define WB__MSG_FAMILY_SPELLINGS "the tensor has too many names"
 #define WB__MSG_FAMILY_AXES "the shape has too many axes"
+#define WB__MSG_FAMILY_NUMBER "expected a number of elements from 1 to 255"
 #define WB__MSG_FAMILY_EXPR "expected a number, a text, a name or '('"
 #define WB__MSG_FAMILY_EXPR_LONG "the expression is too long"
 #define WB__MSG_FAMILY_EXPR_NESTING "the expression is nested too deeply"

@@ -89,7 +89,8 @@ static void store(uint8_t type, const wb__fact *fact, uint8_t *to)
 static void tell_list(wb__deriver *teller, const char *key, const wb__key_row *row,
                       const wb__scope *names)
 {
-    uint64_t n = teller->config->n_layers + teller->config->nextn_predict_layers;
+    uint64_t layers = teller->config->n_layers + teller->config->nextn_predict_layers;
+    uint64_t n = row->count != 0 ? row->count : layers;
     uint8_t type = element_of(row->type);
     size_t size = type == WB__KEY_BOOL ? 1 : 4;
     wb__scope at = *names;

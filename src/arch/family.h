@@ -127,10 +127,10 @@ typedef enum wb__key_type {
     WB__KEY_F32,
     WB__KEY_BOOL,
     WB__KEY_STR,
-    WB__KEY_U32_LIST, /* one element per layer */
+    WB__KEY_U32_LIST,
     WB__KEY_F32_LIST,
     WB__KEY_BOOL_LIST,
-    WB__KEY_LIST /* one element per layer, of the type of the value; config.json only */
+    WB__KEY_LIST /* of the type of the value; config.json only */
 } wb__key_type;
 
 /* The place of a key. */
@@ -146,6 +146,7 @@ typedef struct wb__key_row {
     const char *name;
     uint8_t type;  /* a wb__key_type */
     uint8_t place; /* a wb__key_place */
+    uint8_t count; /* number of elements of a list; 0: one per layer */
     wb__expr expr;
     wb__expr condition;
 } wb__key_row;

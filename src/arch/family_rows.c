@@ -30,7 +30,20 @@ bool wb__parser_value(wb__family_parser *p, wb__value_where where, wb__value_row
 
 /* ---- keys ---- */
 
-static bool read_key_type(wb__family_parser *p, uint8_t *type)
+/* Reads "]", or "N]" of a list with N elements, after "[". */
+static bool read_count(wb__family_parser *p, wb__key_row *row)
+{
+    const wb__token *token = &p->lexer.token;
+    if (token->kind == WB__TOKEN_NUMBER) {
+        if (!(token->number >= 1 && token->number <= UINT8_MAX))
+            return wb__parser_fail(p, WB__MSG_FAMILY_NUMBER);
+        row->count = (uint8_t)token->number;
+        wb__lexer_next(&p->lexer);
+    }
+    return wb__parser_expect(p, "]");
+}
+
+static bool read_key_type(wb__family_parser *p, wb__key_row *row)
 {
     static const wb__choice choices[] = {{"u32", WB__KEY_U32},
                                          {"f32", WB__KEY_F32},
@@ -44,13 +57,12 @@ static bool read_key_type(wb__family_parser *p, uint8_t *type)
     uint32_t value;
     if (!wb__parser_choice(p, choices, &value))
         return false;
-    *type = (uint8_t)value;
-    if (wb__lexer_take(&p->lexer, "[")) {
-        *type = lists[value];
-        return *type == WB__KEY_AS_SAID ? wb__parser_fail(p, WB__MSG_FAMILY_CHOICE)
-                                        : wb__parser_expect(p, "]");
-    }
-    return true;
+    row->type = (uint8_t)value;
+    if (!wb__lexer_take(&p->lexer, "["))
+        return true;
+    row->type = lists[value];
+    return row->type == WB__KEY_AS_SAID ? wb__parser_fail(p, WB__MSG_FAMILY_CHOICE)
+                                        : read_count(p, row);
 }
 
 bool wb__parser_key(wb__family_parser *p, wb__key_place place, wb__key_row *row)
@@ -58,11 +70,11 @@ bool wb__parser_key(wb__family_parser *p, wb__key_place place, wb__key_row *row)
     wb__str name;
     *row = (wb__key_row){.place = (uint8_t)place};
     if (!wb__parser_word(p, &name) || (row->name = wb__parser_copy(p, name)) == NULL ||
-        (place == WB__KEYS_GGUF && !read_key_type(p, &row->type)))
+        (place == WB__KEYS_GGUF && !read_key_type(p, row)))
         return false;
     if (place != WB__KEYS_GGUF && wb__lexer_take(&p->lexer, "[")) {
         row->type = WB__KEY_LIST;
-        if (!wb__parser_expect(p, "]"))
+        if (!read_count(p, row))
             return false;
     }
     if (!wb__parser_expect(p, "="))

@@ -305,3 +305,33 @@ bool wb__name_of_activations(wb__str name)
     }
     return false;
 }
+
+bool wb__name_of_another_part(wb__str name)
+{
+    static const wb__str beginnings[] = {
+        {"vision", 6},
+        {"visual", 6},
+        {"multi_modal", 11},
+        {"audio", 5},
+        {"mm.", 3},
+        {"v.", 2},
+        {"a.", 2},
+        {"draft.", 6},
+        {"image_newline", 13},
+        {"embed_vision", 12},
+        {"embed_audio", 11},
+        {"model.vision", 12},
+        {"model.visual", 12},
+        {"model.audio", 11},
+        {"model.multi_modal", 17},
+        {"model.image_newline", 19},
+        {"model.embed_vision", 18},
+        {"model.embed_audio", 17},
+        {"mtp.", 4},
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        if (wb__str_starts_with(name, beginnings[i]) && name.len > beginnings[i].len)
+            return true;
+    }
+    return false;
+}

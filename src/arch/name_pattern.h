@@ -56,6 +56,10 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
  */
 bool wb__name_of_activations(wb__str name);
 
+/* Returns true for tensors of other parts of a multimodal model than its text model, such as the
+ * vision encoder. */
+bool wb__name_of_another_part(wb__str name);
+
 /*
  * Writes a pattern to `out` without NUL: {n} is replaced by the layer, {e} by the expert, and the
  * suffix is appended. Returns the length, or 0 if the result does not fit.

@@ -136,7 +136,9 @@ struct wb_conversion {
     bool strict, replace, feb2026, resume;
     /* number of activation-scale tensors (input_scale) that the plan contains */
     uint64_t input_scales;
-    bool whole; /* the single GGUF file of the model is copied unchanged */
+    uint64_t other_parts; /* number of tensors of other parts, which are left out */
+    wb__str first_part;   /* the first one */
+    bool whole;           /* the single GGUF file of the model is copied unchanged */
     const struct wb__rope_scaling *rope_scaling; /* RoPE scaling to write to GGUF; NULL: none */
     /* Path of the Ollama store, owned by this struct. NULL: the environment determines the
      * store. */
@@ -317,6 +319,13 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
 
 /* Adds a warning for each value of the config that the target cannot express. */
 wb_status wb__plan_limits(wb_conversion *conversion, wb__context *context);
+
+/* ---- plan/other_parts.c ---- */
+
+/* Returns true if tensor i is of another part of a multimodal model than the text model, and counts
+ * it. wb__plan_note_parts reports the number. */
+bool wb__plan_other_part(wb_conversion *conversion, uint64_t i);
+wb_status wb__plan_note_parts(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/target_names.c ---- */
 

@@ -165,6 +165,9 @@
     "%s defines no name for this tensor and would not load a file that contains it"
 #define WB__MSG_CONVERT_TENSOR_DROPPED                                                             \
     "the target format does not use this tensor, so it is left out"
+#define WB__MSG_CONVERT_OTHER_PARTS                                                                \
+    "this is the first of %llu tensors of other parts of the model, such as a vision encoder, "    \
+    "which are left out: the GGUF file contains the text model"
 #define WB__MSG_CONVERT_ACTIVATION_SCALES                                                          \
     "%llu activation scales are left out, because the target format cannot store them with "       \
     "weights of this type"

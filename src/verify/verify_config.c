@@ -68,31 +68,6 @@ static wb_status note_config(check *c, bool *complete)
 
 /* ---- tensors that loaders ignore ---- */
 
-/* Returns true for tensors of other parts of a multimodal model, such as the vision encoder. */
-static bool is_of_another_part(wb__str name)
-{
-    static const wb__str beginnings[] = {
-        {"vision", 6},
-        {"visual", 6},
-        {"multi_modal", 11},
-        {"audio", 5},
-        {"mm.", 3},
-        {"v.", 2},
-        {"a.", 2},
-        {"draft.", 6},
-        {"model.vision", 12},
-        {"model.visual", 12},
-        {"model.audio", 11},
-        {"model.multi_modal", 17},
-        {"mtp.", 4},
-    };
-    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
-        if (wb__str_starts_with(name, beginnings[i]) && name.len > beginnings[i].len)
-            return true;
-    }
-    return false;
-}
-
 /* Returns true if a tensor is the per-tensor scale of a weight other than the output. llama.cpp
  * loads a scale of the output only with NVFP4. */
 static bool is_factor(const check *c, uint64_t number)
@@ -115,7 +90,7 @@ static wb_status note_unmapped(check *c)
             wb__is_padding_tensor(name) || is_factor(c, i))
             continue; /* the tensor has a canonical name, is a duplicate of one that has, or is
                          padding or a per-tensor scale */
-        int other = is_of_another_part(name) || wb__name_of_activations(name);
+        int other = wb__name_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;
     }

@@ -1,3 +1,4 @@
+# golden
 # mlx-lm reads members of config.json that transformers 5 moved into rope_parameters or renamed. A conversion to MLX adds
 # them.
 check() { # a family, what must hold for the new config c and that of the source s

@@ -1,3 +1,4 @@
+# golden
 # GLM 4.5: the layer that predicts a further token (MTP) follows the layers that config.json counts; llama.cpp counts it.
 python3 -B - "$DATA/families/glm4_moe" <<'P'
 import json, os, shutil, sys

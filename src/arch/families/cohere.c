@@ -55,10 +55,10 @@ static const wb__op e12[] = {{WB__OP_NAME, 0, "logit_scale"}, {0}};
 static const wb__op e13[] = {{WB__OP_NAME, 0, "logit_scale"}, {0}};
 static const wb__op e14[] = {{WB__OP_CALL, 13, "layers.0.attention.q_norm.weight"}, {0}};
 static const wb__key_row keys[] = {
-    {"context_length", 1, 0, e11, NULL},
-    {"logit_scale", 2, 0, e12, NULL},
-    {"logit_scale", 0, 1, e13, NULL},
-    {"use_qk_norm", 0, 1, e14, NULL},
+    {"context_length", 1, 0, 0, e11, NULL},
+    {"logit_scale", 2, 0, 0, e12, NULL},
+    {"logit_scale", 0, 1, 0, e13, NULL},
+    {"use_qk_norm", 0, 1, 0, e14, NULL},
 };
 static const wb__op e15[] = {{WB__OP_NAME, 0, "use_qk_norm"},
                              {WB__OP_FALSE, 0, NULL},

@@ -16,8 +16,8 @@ static const wb__value_row values[] = {
 static const wb__op e5[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
 static const wb__op e6[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__key_row keys[] = {
-    {"context_length", 1, 0, e5, NULL},
-    {"use_qk_norm", 0, 1, e6, NULL},
+    {"context_length", 1, 0, 0, e5, NULL},
+    {"use_qk_norm", 0, 1, 0, e6, NULL},
 };
 static const wb__op e7[] = {{WB__OP_NAME, 0, "i"},
                             {WB__OP_ELEMENT, 0, "layer_types"},

@@ -15,7 +15,7 @@ static const wb__value_row values[] = {
 };
 static const wb__op e6[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"use_bias", 0, 1, e6, NULL},
+    {"use_bias", 0, 1, 0, e6, NULL},
 };
 extern const wb__family wb__family_ernie4_5;
 const wb__family wb__family_ernie4_5 = {

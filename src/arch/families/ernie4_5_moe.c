@@ -99,21 +99,21 @@ static const wb__op e27[] = {{WB__OP_NAME, 0, "leading_dense_block_count"}, {0}}
 static const wb__op e28[] = {{WB__OP_NAME, 0, "interleave_moe_layer_step"}, {0}};
 static const wb__op e29[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"leading_dense_block_count", 1, 0, e15, NULL},
-    {"interleave_moe_layer_step", 1, 0, e16, NULL},
-    {"expert_shared_count", 1, 0, e17, NULL},
-    {"expert_shared_feed_forward_length", 1, 0, e18, NULL},
-    {"num_experts", 0, 1, e19, NULL},
-    {"num_local_experts", 0, 1, e20, NULL},
-    {"num_experts_per_tok", 0, 1, e21, NULL},
-    {"n_shared_experts", 0, 1, e22, NULL},
-    {"shared_expert_intermediate_size", 0, 1, e23, NULL},
-    {"moe_num_experts", 0, 1, e24, NULL},
-    {"moe_k", 0, 1, e25, NULL},
-    {"moe_num_shared_experts", 0, 1, e26, NULL},
-    {"moe_layer_start_index", 0, 1, e27, NULL},
-    {"moe_layer_interval", 0, 1, e28, NULL},
-    {"use_bias", 0, 1, e29, NULL},
+    {"leading_dense_block_count", 1, 0, 0, e15, NULL},
+    {"interleave_moe_layer_step", 1, 0, 0, e16, NULL},
+    {"expert_shared_count", 1, 0, 0, e17, NULL},
+    {"expert_shared_feed_forward_length", 1, 0, 0, e18, NULL},
+    {"num_experts", 0, 1, 0, e19, NULL},
+    {"num_local_experts", 0, 1, 0, e20, NULL},
+    {"num_experts_per_tok", 0, 1, 0, e21, NULL},
+    {"n_shared_experts", 0, 1, 0, e22, NULL},
+    {"shared_expert_intermediate_size", 0, 1, 0, e23, NULL},
+    {"moe_num_experts", 0, 1, 0, e24, NULL},
+    {"moe_k", 0, 1, 0, e25, NULL},
+    {"moe_num_shared_experts", 0, 1, 0, e26, NULL},
+    {"moe_layer_start_index", 0, 1, 0, e27, NULL},
+    {"moe_layer_interval", 0, 1, 0, e28, NULL},
+    {"use_bias", 0, 1, 0, e29, NULL},
 };
 static const wb__op e30[] = {{WB__OP_CALL, 13, "layers.{n}.ffn.router_bias"}, {0}};
 static const wb__limit limits[] = {

@@ -60,9 +60,9 @@ static const wb__op e6[] = {{WB__OP_NAME, 0, "i"},
                             {WB__OP_EQ, 0, NULL},
                             {0}};
 static const wb__key_row keys[] = {
-    {"layer_types", 8, 1, e4, NULL},
-    {"sliding_window", 0, 1, e5, NULL},
-    {"attention.sliding_window_pattern", 7, 0, e6, NULL},
+    {"layer_types", 8, 1, 0, e4, NULL},
+    {"sliding_window", 0, 1, 0, e5, NULL},
+    {"attention.sliding_window_pattern", 7, 0, 0, e6, NULL},
 };
 static const wb__op e7[] = {{WB__OP_NAME, 0, "sliding_window"},
                             {WB__OP_NUMBER, 0, NULL},

@@ -105,9 +105,9 @@ static const wb__op e14[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"},
                              {0}};
 static const wb__op e15[] = {{WB__OP_NAME, 0, "gguf_query_scalar"}, {0}};
 static const wb__key_row keys[] = {
-    {"attn_logit_softcapping", 2, 0, e13, NULL},
-    {"final_logit_softcapping", 2, 0, e14, NULL},
-    {"query_pre_attn_scalar", 0, 1, e15, NULL},
+    {"attn_logit_softcapping", 2, 0, 0, e13, NULL},
+    {"final_logit_softcapping", 2, 0, 0, e14, NULL},
+    {"query_pre_attn_scalar", 0, 1, 0, e15, NULL},
 };
 extern const wb__family wb__family_gemma2;
 const wb__family wb__family_gemma2 = {

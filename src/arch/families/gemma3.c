@@ -71,8 +71,8 @@ static const wb__value_row values[] = {
 static const wb__op e14[] = {{WB__OP_NAME, 0, "/attn_logit_softcapping"}, {0}};
 static const wb__op e15[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"}, {0}};
 static const wb__key_row keys[] = {
-    {"attn_logit_softcapping", 2, 0, e14, NULL},
-    {"final_logit_softcapping", 2, 0, e15, NULL},
+    {"attn_logit_softcapping", 2, 0, 0, e14, NULL},
+    {"final_logit_softcapping", 2, 0, 0, e15, NULL},
 };
 extern const wb__family wb__family_gemma3;
 const wb__family wb__family_gemma3 = {

@@ -82,7 +82,7 @@ static const wb__op e11[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
 static const wb__key_row keys[] = {
-    {"partial_rotary_factor", 0, 1, e11, NULL},
+    {"partial_rotary_factor", 0, 1, 0, e11, NULL},
 };
 extern const wb__family wb__family_glm4;
 const wb__family wb__family_glm4 = {

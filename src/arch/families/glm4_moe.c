@@ -136,9 +136,9 @@ static const wb__op e21[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
 static const wb__key_row keys[] = {
-    {"block_count", 1, 0, e16, NULL},       {"nextn_predict_layers", 1, 0, e17, NULL},
-    {"num_hidden_layers", 0, 1, e18, NULL}, {"num_nextn_predict_layers", 0, 1, e19, NULL},
-    {"use_qk_norm", 0, 1, e20, NULL},       {"partial_rotary_factor", 0, 1, e21, NULL},
+    {"block_count", 1, 0, 0, e16, NULL},       {"nextn_predict_layers", 1, 0, 0, e17, NULL},
+    {"num_hidden_layers", 0, 1, 0, e18, NULL}, {"num_nextn_predict_layers", 0, 1, 0, e19, NULL},
+    {"use_qk_norm", 0, 1, 0, e20, NULL},       {"partial_rotary_factor", 0, 1, 0, e21, NULL},
 };
 extern const wb__family wb__family_glm4_moe;
 const wb__family wb__family_glm4_moe = {

@@ -26,10 +26,10 @@ static const wb__op e11[] = {{WB__OP_NAME, 0, "embedding_scale"}, {0}};
 static const wb__op e12[] = {{WB__OP_NAME, 0, "residual_scale"}, {0}};
 static const wb__op e13[] = {{WB__OP_NAME, 0, "granite.logit_scale"}, {0}};
 static const wb__key_row keys[] = {
-    {"attention.scale", 2, 0, e6, NULL},       {"embedding_scale", 2, 0, e7, NULL},
-    {"residual_scale", 2, 0, e8, NULL},        {"logit_scale", 2, 0, e9, NULL},
-    {"attention_multiplier", 0, 1, e10, NULL}, {"embedding_multiplier", 0, 1, e11, NULL},
-    {"residual_multiplier", 0, 1, e12, NULL},  {"logits_scaling", 0, 1, e13, NULL},
+    {"attention.scale", 2, 0, 0, e6, NULL},       {"embedding_scale", 2, 0, 0, e7, NULL},
+    {"residual_scale", 2, 0, 0, e8, NULL},        {"logit_scale", 2, 0, 0, e9, NULL},
+    {"attention_multiplier", 0, 1, 0, e10, NULL}, {"embedding_multiplier", 0, 1, 0, e11, NULL},
+    {"residual_multiplier", 0, 1, 0, e12, NULL},  {"logits_scaling", 0, 1, 0, e13, NULL},
 };
 extern const wb__family wb__family_granite;
 const wb__family wb__family_granite = {

@@ -52,7 +52,7 @@ static const wb__op e6[] = {{WB__OP_NAME, 0, "rope_theta"}, {WB__OP_NAME, 0, "al
                             {WB__OP_DIV, 0, NULL},          {WB__OP_CALL, 4, NULL},
                             {WB__OP_MUL, 0, NULL},          {0}};
 static const wb__key_row keys[] = {
-    {"rope.freq_base", 2, 0, e6, NULL},
+    {"rope.freq_base", 2, 0, 0, e6, NULL},
 };
 extern const wb__family wb__family_hunyuan_dense;
 const wb__family wb__family_hunyuan_dense = {

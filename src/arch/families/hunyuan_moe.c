@@ -124,10 +124,10 @@ static const wb__op e16[] = {
 static const wb__op e17[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e18[] = {{WB__OP_NAME, 0, "n_experts_used"}, {0}};
 static const wb__key_row keys[] = {
-    {"rope.freq_base", 2, 0, e15, NULL},
-    {"expert_shared_feed_forward_length", 1, 0, e16, NULL},
-    {"num_local_experts", 0, 1, e17, NULL},
-    {"moe_topk", 0, 1, e18, NULL},
+    {"rope.freq_base", 2, 0, 0, e15, NULL},
+    {"expert_shared_feed_forward_length", 1, 0, 0, e16, NULL},
+    {"num_local_experts", 0, 1, 0, e17, NULL},
+    {"moe_topk", 0, 1, 0, e18, NULL},
 };
 extern const wb__family wb__family_hunyuan_moe;
 const wb__family wb__family_hunyuan_moe = {

@@ -18,7 +18,9 @@ extern const wb__family wb__family_olmo3;
 extern const wb__family wb__family_phi;
 extern const wb__family wb__family_phi3;
 extern const wb__family wb__family_qwen2;
+extern const wb__family wb__family_qwen2vl;
 extern const wb__family wb__family_qwen3;
+extern const wb__family wb__family_qwen3vl;
 extern const wb__family wb__family_seed_oss;
 extern const wb__family wb__family_smollm3;
 extern const wb__family wb__family_stablelm;
@@ -43,20 +45,20 @@ extern const wb__family wb__family_dots1;
 extern const wb__family wb__family_glm4_moe;
 
 const wb__family *const wb__families[] = {
-    &wb__family_bert,         &wb__family_decoder,    &wb__family_ernie4_5,
-    &wb__family_gemma,        &wb__family_gemma2,     &wb__family_gemma3,
-    &wb__family_glm4,         &wb__family_granite,    &wb__family_hunyuan_dense,
-    &wb__family_layer_norm,   &wb__family_ministral3, &wb__family_nemotron,
-    &wb__family_olmo2,        &wb__family_olmo3,      &wb__family_phi,
-    &wb__family_phi3,         &wb__family_qwen2,      &wb__family_qwen3,
-    &wb__family_seed_oss,     &wb__family_smollm3,    &wb__family_stablelm,
-    &wb__family_starcoder2,   &wb__family_unknown,    &wb__family_whisper,
-    &wb__family_arcee,        &wb__family_cohere,     &wb__family_cohere2,
-    &wb__family_ernie4_5_moe, &wb__family_exaone4,    &wb__family_hunyuan_moe,
-    &wb__family_llama,        &wb__family_minimax_m2, &wb__family_mistral,
-    &wb__family_mixtral,      &wb__family_olmoe,      &wb__family_qwen2moe,
-    &wb__family_qwen3moe,     &wb__family_routed,     &wb__family_dots1,
-    &wb__family_glm4_moe,
+    &wb__family_bert,       &wb__family_decoder,     &wb__family_ernie4_5,
+    &wb__family_gemma,      &wb__family_gemma2,      &wb__family_gemma3,
+    &wb__family_glm4,       &wb__family_granite,     &wb__family_hunyuan_dense,
+    &wb__family_layer_norm, &wb__family_ministral3,  &wb__family_nemotron,
+    &wb__family_olmo2,      &wb__family_olmo3,       &wb__family_phi,
+    &wb__family_phi3,       &wb__family_qwen2,       &wb__family_qwen2vl,
+    &wb__family_qwen3,      &wb__family_qwen3vl,     &wb__family_seed_oss,
+    &wb__family_smollm3,    &wb__family_stablelm,    &wb__family_starcoder2,
+    &wb__family_unknown,    &wb__family_whisper,     &wb__family_arcee,
+    &wb__family_cohere,     &wb__family_cohere2,     &wb__family_ernie4_5_moe,
+    &wb__family_exaone4,    &wb__family_hunyuan_moe, &wb__family_llama,
+    &wb__family_minimax_m2, &wb__family_mistral,     &wb__family_mixtral,
+    &wb__family_olmoe,      &wb__family_qwen2moe,    &wb__family_qwen3moe,
+    &wb__family_routed,     &wb__family_dots1,       &wb__family_glm4_moe,
 };
 
-const size_t wb__family_count = 40;
+const size_t wb__family_count = 42;

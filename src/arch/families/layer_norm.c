@@ -12,10 +12,10 @@ static const wb__op e2[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
 static const wb__op e3[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e4[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
 static const wb__key_row keys[] = {
-    {"attention.layer_norm_rms_epsilon", 2, 0, e1, NULL},
-    {"attention.layer_norm_epsilon", 2, 0, e2, NULL},
-    {"rms_norm_eps", 0, 1, e3, NULL},
-    {"layer_norm_eps", 0, 1, e4, NULL},
+    {"attention.layer_norm_rms_epsilon", 2, 0, 0, e1, NULL},
+    {"attention.layer_norm_epsilon", 2, 0, 0, e2, NULL},
+    {"rms_norm_eps", 0, 1, 0, e3, NULL},
+    {"layer_norm_eps", 0, 1, 0, e4, NULL},
 };
 extern const wb__family wb__family_layer_norm;
 const wb__family wb__family_layer_norm = {

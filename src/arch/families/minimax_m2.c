@@ -143,12 +143,12 @@ static const wb__op e25[] = {{WB__OP_NAME, 0, "rope_dimension_count"}, {0}};
 static const wb__op e26[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e27[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__key_row keys[] = {
-    {"expert_gating_func", 1, 0, e22, NULL},
-    {"rotary_dim", 0, 2, e23, NULL},
-    {"shared_intermediate_size", 0, 2, e24, NULL},
-    {"rotary_dim", 0, 1, e25, NULL},
-    {"num_experts", 0, 1, e26, NULL},
-    {"moe_intermediate_size", 0, 1, e27, NULL},
+    {"expert_gating_func", 1, 0, 0, e22, NULL},
+    {"rotary_dim", 0, 2, 0, e23, NULL},
+    {"shared_intermediate_size", 0, 2, 0, e24, NULL},
+    {"rotary_dim", 0, 1, 0, e25, NULL},
+    {"num_experts", 0, 1, 0, e26, NULL},
+    {"moe_intermediate_size", 0, 1, 0, e27, NULL},
 };
 extern const wb__family wb__family_minimax_m2;
 const wb__family wb__family_minimax_m2 = {

@@ -18,11 +18,11 @@ static const wb__op e7[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_log_multiplier"}
 static const wb__op e8[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_log_multiplier"}, {0}};
 static const wb__op e9[] = {{WB__OP_NAME, 0, "/rope_parameters/mscale_all_dim"}, {0}};
 static const wb__key_row keys[] = {
-    {"attention.temperature_scale", 2, 0, e5, NULL},
-    {"rope_scaling.llama_4_scaling_beta", 0, 1, e6, NULL},
-    {"rope_scaling.mscale_all_dim", 0, 1, e7, NULL},
-    {"rope_scaling.mscale", 0, 1, e8, NULL},
-    {"rope.scaling.yarn_log_multiplier", 2, 0, e9, NULL},
+    {"attention.temperature_scale", 2, 0, 0, e5, NULL},
+    {"rope_scaling.llama_4_scaling_beta", 0, 1, 0, e6, NULL},
+    {"rope_scaling.mscale_all_dim", 0, 1, 0, e7, NULL},
+    {"rope_scaling.mscale", 0, 1, 0, e8, NULL},
+    {"rope.scaling.yarn_log_multiplier", 2, 0, 0, e9, NULL},
 };
 extern const wb__family wb__family_ministral3;
 const wb__family wb__family_ministral3 = {

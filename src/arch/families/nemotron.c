@@ -31,9 +31,9 @@ static const wb__op e6[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                             {WB__OP_DIV, 0, NULL},
                             {0}};
 static const wb__key_row keys[] = {
-    {"layer_norm_eps", 0, 1, e4, NULL},
-    {"norm_eps", 0, 1, e5, NULL},
-    {"partial_rotary_factor", 0, 1, e6, NULL},
+    {"layer_norm_eps", 0, 1, 0, e4, NULL},
+    {"norm_eps", 0, 1, 0, e5, NULL},
+    {"partial_rotary_factor", 0, 1, 0, e6, NULL},
 };
 extern const wb__family wb__family_nemotron;
 const wb__family wb__family_nemotron = {

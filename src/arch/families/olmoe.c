@@ -45,9 +45,9 @@ static const wb__op e6[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e7[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e8[] = {{WB__OP_NAME, 0, "expert_weights_norm"}, {0}};
 static const wb__key_row keys[] = {
-    {"expert_feed_forward_length", 1, 0, e6, NULL},
-    {"moe_intermediate_size", 0, 1, e7, NULL},
-    {"norm_topk_prob", 0, 1, e8, NULL},
+    {"expert_feed_forward_length", 1, 0, 0, e6, NULL},
+    {"moe_intermediate_size", 0, 1, 0, e7, NULL},
+    {"norm_topk_prob", 0, 1, 0, e8, NULL},
 };
 static const wb__op e9[] = {
     {WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NAME, 0, "n_heads"}, {WB__OP_NE, 0, NULL}, {0}};

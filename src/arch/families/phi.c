@@ -84,7 +84,7 @@ static const wb__op e12[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
 static const wb__key_row keys[] = {
-    {"partial_rotary_factor", 0, 1, e12, NULL},
+    {"partial_rotary_factor", 0, 1, 0, e12, NULL},
 };
 static const wb__op e13[] = {
     {WB__OP_NAME, 0, "qk_layernorm"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};

@@ -56,7 +56,7 @@ static const wb__op e8[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                             {WB__OP_LT, 0, NULL},
                             {0}};
 static const wb__key_row keys[] = {
-    {"partial_rotary_factor", 0, 1, e7, e8},
+    {"partial_rotary_factor", 0, 1, 0, e7, e8},
 };
 extern const wb__family wb__family_phi3;
 const wb__family wb__family_phi3 = {

@@ -11,9 +11,9 @@ static const wb__op e1[] = {{WB__OP_NAME, 0, "expert_weights_norm"}, {0}};
 static const wb__op e2[] = {{WB__OP_NUMBER, 1, NULL}, {0}};
 static const wb__op e3[] = {{WB__OP_EMPTY, 0, NULL}, {0}};
 static const wb__key_row keys[] = {
-    {"norm_topk_prob", 0, 1, e1, NULL},
-    {"decoder_sparse_step", 0, 1, e2, NULL},
-    {"mlp_only_layers", 0, 1, e3, NULL},
+    {"norm_topk_prob", 0, 1, 0, e1, NULL},
+    {"decoder_sparse_step", 0, 1, 0, e2, NULL},
+    {"mlp_only_layers", 0, 1, 0, e3, NULL},
 };
 static const wb__op e4[] = {{WB__OP_NAME, 0, "norm_topk_prob"},
                             {WB__OP_FALSE, 0, NULL},

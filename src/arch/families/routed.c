@@ -82,20 +82,20 @@ static const wb__op e21[] = {{WB__OP_NAME, 0, "/topk_group"}, {0}};
 static const wb__op e22[] = {{WB__OP_NAME, 0, "expert_group_count"}, {0}};
 static const wb__op e23[] = {{WB__OP_NAME, 0, "expert_group_used_count"}, {0}};
 static const wb__key_row keys[] = {
-    {"leading_dense_block_count", 1, 0, e10, NULL},
-    {"expert_gating_func", 1, 0, e11, NULL},
-    {"expert_weights_scale", 2, 0, e12, NULL},
-    {"expert_weights_norm", 3, 0, e13, NULL},
-    {"n_routed_experts", 0, 1, e14, NULL},
-    {"num_experts", 0, 1, e15, NULL},
-    {"num_local_experts", 0, 1, e16, NULL},
-    {"first_k_dense_replace", 0, 1, e17, NULL},
-    {"routed_scaling_factor", 0, 1, e18, NULL},
-    {"norm_topk_prob", 0, 1, e19, NULL},
-    {"expert_group_count", 1, 0, e20, NULL},
-    {"expert_group_used_count", 1, 0, e21, NULL},
-    {"n_group", 0, 1, e22, NULL},
-    {"topk_group", 0, 1, e23, NULL},
+    {"leading_dense_block_count", 1, 0, 0, e10, NULL},
+    {"expert_gating_func", 1, 0, 0, e11, NULL},
+    {"expert_weights_scale", 2, 0, 0, e12, NULL},
+    {"expert_weights_norm", 3, 0, 0, e13, NULL},
+    {"n_routed_experts", 0, 1, 0, e14, NULL},
+    {"num_experts", 0, 1, 0, e15, NULL},
+    {"num_local_experts", 0, 1, 0, e16, NULL},
+    {"first_k_dense_replace", 0, 1, 0, e17, NULL},
+    {"routed_scaling_factor", 0, 1, 0, e18, NULL},
+    {"norm_topk_prob", 0, 1, 0, e19, NULL},
+    {"expert_group_count", 1, 0, 0, e20, NULL},
+    {"expert_group_used_count", 1, 0, 0, e21, NULL},
+    {"n_group", 0, 1, 0, e22, NULL},
+    {"topk_group", 0, 1, 0, e23, NULL},
 };
 extern const wb__family wb__family_routed;
 const wb__family wb__family_routed = {

@@ -29,7 +29,7 @@ static const wb__value_row values[] = {
 };
 static const wb__op e6[] = {{WB__OP_CALL, 13, "layers.0.attention.output.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"attention_out_bias", 0, 1, e6, NULL},
+    {"attention_out_bias", 0, 1, 0, e6, NULL},
 };
 extern const wb__family wb__family_seed_oss;
 const wb__family wb__family_seed_oss = {

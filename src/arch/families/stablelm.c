@@ -61,9 +61,9 @@ static const wb__op e12[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
 static const wb__key_row keys[] = {
-    {"use_parallel_residual", 3, 0, e8, NULL},  {"use_parallel_residual", 0, 1, e9, NULL},
-    {"use_qkv_bias", 0, 1, e10, NULL},          {"qk_layernorm", 0, 1, e11, NULL},
-    {"partial_rotary_factor", 0, 1, e12, NULL},
+    {"use_parallel_residual", 3, 0, 0, e8, NULL},  {"use_parallel_residual", 0, 1, 0, e9, NULL},
+    {"use_qkv_bias", 0, 1, 0, e10, NULL},          {"qk_layernorm", 0, 1, 0, e11, NULL},
+    {"partial_rotary_factor", 0, 1, 0, e12, NULL},
 };
 extern const wb__family wb__family_stablelm;
 const wb__family wb__family_stablelm = {

@@ -47,9 +47,9 @@ static const wb__op e9[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e10[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
 static const wb__op e11[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"layer_norm_eps", 0, 1, e9, NULL},
-    {"norm_epsilon", 0, 1, e10, NULL},
-    {"use_bias", 0, 1, e11, NULL},
+    {"layer_norm_eps", 0, 1, 0, e9, NULL},
+    {"norm_epsilon", 0, 1, 0, e10, NULL},
+    {"use_bias", 0, 1, 0, e11, NULL},
 };
 static const wb__op e12[] = {{WB__OP_NAME, 0, "sliding_window"},
                              {WB__OP_NUMBER, 0, NULL},

@@ -30,12 +30,13 @@ static void add_list(const family_members *m, const wb__key_row *row)
 {
     wb__scope at = m->names;
     wb__fact fact = wb__expr_eval(row->expr, &at);
-    if (m->layers == 0 || m->layers > LAYERS_MAX || fact.type == WB__FACT_NONE)
+    uint64_t n = row->count != 0 ? row->count : m->layers;
+    if (n == 0 || n > LAYERS_MAX || fact.type == WB__FACT_NONE)
         return;
     wb__json_writer writer = wb__emit_json(m->to);
     wb__emit_member(m->to, wb__str_from(row->name, SIZE_MAX));
     wb__json_write_begin(&writer, '[');
-    for (; at.index < m->layers; at.index++) {
+    for (; at.index < n; at.index++) {
         fact = wb__expr_eval(row->expr, &at);
         write_fact(&writer, &fact);
     }

@@ -375,12 +375,16 @@ wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
         status = wb__plan_store(conversion, context);
     uint64_t left_out = 0;
     for (uint64_t i = 0; i < conversion->model->tensors.count && !by_name && status == WB_OK; i++) {
+        if (wb__plan_other_part(conversion, i))
+            continue;
         bool leaves = is_of_activations(conversion, i);
         left_out += leaves;
         status = leaves ? WB_OK : add_tensor(conversion, context, i);
     }
     if (status == WB_OK && left_out > conversion->input_scales)
         status = note_activations(conversion, context, left_out - conversion->input_scales);
+    if (status == WB_OK)
+        status = wb__plan_note_parts(conversion, context);
     if (status == WB_OK)
         status = wb__plan_rope(conversion, context);
     for (uint64_t i = 0; i < conversion->lora_count && status == WB_OK; i++)
