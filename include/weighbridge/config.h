@@ -255,7 +255,8 @@ typedef struct wb_config {
     wb_rope_scaling rope_scaling_type;
     double rope_scaling_factor;
     uint64_t rope_scaling_original_context_length;
-    double rope_scaling_attn_factor; /* as in the files; wb_rope.attention_factor is the result */
+    /* the value in GGUF or config.json; the factor of a layer is wb_rope.attention_factor */
+    double rope_scaling_attn_factor;
     double rope_scaling_yarn_beta_fast;
     double rope_scaling_yarn_beta_slow;
     double rope_scaling_yarn_ext_factor;

@@ -23,8 +23,8 @@
 /* ---- packing.c ---- */
 
 #define WB__MSG_MODEL_PACKING_WRONG_SIZE                                                           \
-    "bits and group_size in config.json give this tensor a row length that matches no dimension "  \
-    "in config.json; other values, which match, are used"
+    "with bits and group_size from config.json, the row length of this tensor would match no "     \
+    "dimension in config.json; the only other bits and group size that match are used"
 #define WB__MSG_MODEL_PACKING_AMBIGUOUS                                                            \
     "the number of bits per value is not specified; the usual group size is assumed"
 #define WB__MSG_MODEL_PACKING_SCALES                                                               \

@@ -311,8 +311,8 @@ static void tensors(void **state)
     assert_true(rule->shape[0] != NULL && rule->shape[1] == NULL);
     assert_int_equal(rule->provides, WB__NEED_Q | WB__RULE_ROPE_Q);
 
-    /* A name that is listed without a format is used in all formats for which the list has no other
-     * name. */
+    /* The names that the first statement `tensor` of every_statement lists. If a listed name has no
+     * prefix such as "mlx:", it is used in each format for which the statement lists no other name. */
     static const struct {
         const char *name;
         uint8_t sides, suffix, transforms;

@@ -1,6 +1,6 @@
 /*
  * Tests digest manifests. Damage must be reported per chunk, even if the model no longer opens.
- * Invalid manifests must be refused. Repeats the check with each allocation failing once.
+ * Invalid manifests must be refused. Each allocation of wb_verify with a manifest fails once.
  */
 #include "support.h"
 
