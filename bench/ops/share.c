@@ -1,9 +1,10 @@
 /*
  * share: gets a tensor of the given size in MiB for the first time from the provider of an OpenCL
  * device that shares host memory, such as PoCL. Reads the tensor's last bytes back through the
- * device and compares them, which shows that the device uses the mapped file. Its floor, lend,
- * creates a buffer on existing memory, reads the same bytes from it and releases it. The other
- * bytes of the tensor are a hole in the file.
+ * device and compares them, which shows that the device uses the mapped file. All bytes before the
+ * last bytes are a hole in the file. The benchmark compares this operation with the operation
+ * "lend" as its floor: lend creates a buffer on existing memory, reads the same bytes from it and
+ * releases it.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -183,8 +183,8 @@ static wb_status take_groups(joiner *join)
 }
 
 /*
- * Sorts the groups by their values. If several naming conventions apply to the same values, keeps
- * the group of the first one.
+ * Sorts the groups by the index of the tensor that holds their packed values. If several naming
+ * conventions found a group for the same tensor, keeps the group of the first convention.
  */
 static wb_status sort_groups(joiner *join)
 {

@@ -54,7 +54,7 @@ typedef struct attempt {
     wb_net *net;
     wb__fetch *fetch;
     wb__exchange exchange;
-    wb__buffer fields; /* those of the fetch and Authorization */
+    wb__buffer fields; /* HTTP header fields: those of `fetch`, and Authorization */
     bool is_finished;  /* under the lock */
 } attempt;
 

@@ -21,8 +21,8 @@ typedef struct wb__environment {
 /* Strings are in the arena or static; NULL or empty if not set. */
 typedef struct wb__settings {
     wb__arena arena;
-    wb__url endpoint;          /* of the hub, without '/' at the end of its path */
-    const char *endpoint_text; /* as in `endpoint`, without the '/' of an empty path */
+    wb__url endpoint; /* URL of the hub; its path has no '/' at the end, unless it is "/" */
+    const char *endpoint_text; /* text of `endpoint`; never ends with '/' */
     bool is_default_endpoint;
     const char *token;        /* for the endpoint */
     const char *token_source; /* where it was found, for messages: "HF_TOKEN" */

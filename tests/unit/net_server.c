@@ -7,7 +7,8 @@
 
 #include "weighbridge/net.h"
 
-#define TENSOR 150000 /* bytes: the second tensor is not in the first request */
+#define TENSOR                                                                                     \
+    150000 /* size in bytes; large enough that the first request does not reach the second tensor */
 
 static unsigned char *model_bytes;
 static size_t model_size;

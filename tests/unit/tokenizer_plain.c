@@ -20,7 +20,7 @@ static const char scores[] =
     ",\r\n[\"\\u2581\",-1e2],"
     "[\"\xC3\xA9\",12],[\"c\",007],[\"d\",-1.5],[\"e\"],[ \"f\" , 1e0 ]],\"type\":\"Unigram\"}}";
 
-/* More repeated sections (vocab, merges) than the fast parser records. */
+/* "vocab" and "merges" occur more often than the fast parser can record. */
 static const char many[] =
     "{\"model\":{\"vocab\":{\"a\":1},\"merges\":[\"a "
     "b\"],\"vocab\":{\"c\":2},\"vocab\":[[\"d\",1]],"
@@ -205,8 +205,8 @@ static void mutated_scores(void **state)
     check_mutations(scores, sizeof scores - 1);
 }
 
-/* A repeated section must replace the earlier one. After the eighth section, the fast parser leaves
- * the rest to the JSON parser. */
+/* If "vocab" or "merges" occurs again, the last one must replace the earlier ones. The fast parser
+ * records at most eight of these members, and leaves a file with more to the JSON parser. */
 static void many_parts(void **state)
 {
     (void)state;

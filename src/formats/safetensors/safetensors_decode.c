@@ -65,7 +65,7 @@ static wb_status fail_json(wb__st_reader *reader)
 }
 
 /* Reports valid JSON that the format does not permit here. `what` completes "expected …". */
-static wb_status fail_token(wb__st_reader *reader, wb__str name, const char *what)
+static wb_status fail_expected(wb__st_reader *reader, wb__str name, const char *what)
 {
     if (reader->json.token == WB__JSON_FAULT)
         return fail_json(reader);
@@ -106,21 +106,21 @@ static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
     if (wb__json_next(json) == WB__JSON_STRING)
         return name_dtype(reader, entry);
     if (json->token != WB__JSON_OBJECT)
-        return fail_token(reader, entry->name, "the dtype as a string");
+        return fail_expected(reader, entry->name, "the dtype as a string");
     wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, json->at,
                                      entry->name, WB__MSG_ST_DTYPE_OBJECT);
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_KEY)
-        return fail_token(reader, entry->name, "the dtype");
+        return fail_expected(reader, entry->name, "the dtype");
     status = name_dtype(reader, entry);
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_NULL)
-        return fail_token(reader, entry->name,
-                          "null as the value in the dtype object, as in {\"F32\": null}");
+        return fail_expected(reader, entry->name,
+                             "null as the value in the dtype object, as in {\"F32\": null}");
     if (wb__json_next(json) != WB__JSON_OBJECT_END)
-        return fail_token(reader, entry->name, "a single dtype");
+        return fail_expected(reader, entry->name, "a single dtype");
     return WB_OK;
 }
 
@@ -131,7 +131,7 @@ static wb_status read_shape(wb__st_reader *reader, tensor_entry *entry)
     if (ceiling > UINT32_MAX)
         ceiling = UINT32_MAX;
     if (wb__json_next(json) != WB__JSON_ARRAY)
-        return fail_token(reader, entry->name, "the shape as an array");
+        return fail_expected(reader, entry->name, "the shape as an array");
     entry->rank = 0;
     while (wb__json_next(json) == WB__JSON_UINT) {
         if (entry->rank >= ceiling)
@@ -143,7 +143,7 @@ static wb_status read_shape(wb__st_reader *reader, tensor_entry *entry)
         reader->shape[entry->rank++] = json->uint;
     }
     if (json->token != WB__JSON_ARRAY_END)
-        return fail_token(reader, entry->name, "a dimension, an integer from 0 to 2^64 - 1");
+        return fail_expected(reader, entry->name, "a dimension, an integer from 0 to 2^64 - 1");
     return WB_OK;
 }
 
@@ -152,13 +152,13 @@ static wb_status read_offsets(wb__st_reader *reader, tensor_entry *entry)
     static const char what[] = "data_offsets as an array of two integers from 0 to 2^64 - 1";
     wb__json *json = &reader->json;
     if (wb__json_next(json) != WB__JSON_ARRAY || wb__json_next(json) != WB__JSON_UINT)
-        return fail_token(reader, entry->name, what);
+        return fail_expected(reader, entry->name, what);
     entry->begin = json->uint;
     if (wb__json_next(json) != WB__JSON_UINT)
-        return fail_token(reader, entry->name, what);
+        return fail_expected(reader, entry->name, what);
     entry->end = json->uint;
     if (wb__json_next(json) != WB__JSON_ARRAY_END)
-        return fail_token(reader, entry->name, what);
+        return fail_expected(reader, entry->name, what);
     return WB_OK;
 }
 
@@ -235,7 +235,7 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_ARRAY_END)
-        return fail_token(reader, entry->name, "no element after dtype, shape and data_offsets");
+        return fail_expected(reader, entry->name, "no element after dtype, shape and data_offsets");
     return WB_OK;
 }
 
@@ -294,7 +294,7 @@ static wb_status read_entry(wb__st_reader *reader)
     switch (wb__json_next(json)) {
     case WB__JSON_OBJECT: status = read_entry_object(reader, &entry); break;
     case WB__JSON_ARRAY: status = read_entry_array(reader, &entry); break;
-    default: status = fail_token(reader, entry.name, "the tensor's entry as an object"); break;
+    default: status = fail_expected(reader, entry.name, "the tensor's entry as an object"); break;
     }
     return status != WB_OK ? status : add_tensor(reader, &entry);
 }
@@ -308,7 +308,7 @@ static wb_status read_metadata_string(wb__st_reader *reader)
     wb__str key = keep_key(reader);
     bool repeated;
     if (wb__json_next(json) != WB__JSON_STRING)
-        return fail_token(reader, key, "a string, because all metadata values are strings");
+        return fail_expected(reader, key, "a string, because all metadata values are strings");
     wb_status status =
         wb__catalog_add_string(reader->model, reader->context, key, json->text, &repeated);
     if (status == WB_OK && repeated)
@@ -329,7 +329,7 @@ static wb_status read_metadata(wb__st_reader *reader)
         return wb__note(reader->context, WB_INFO, WB__FINDING_ST_METADATA_NULL, json->at, name,
                         WB__MSG_ST_META_NULL);
     if (json->token != WB__JSON_OBJECT)
-        return fail_token(reader, name, "__metadata__ as an object of strings");
+        return fail_expected(reader, name, "__metadata__ as an object of strings");
     while (wb__json_next(json) == WB__JSON_KEY) {
         wb_status status = read_metadata_string(reader);
         if (status != WB_OK)
@@ -436,7 +436,7 @@ static wb_status read_root(wb__st_reader *reader)
     if (wb__cursor_peek(reader->cursor) != '{') {
         uint64_t at = wb__cursor_at(reader->cursor);
         if (wb__json_next(json) != WB__JSON_OBJECT)
-            return fail_token(reader, no_name(), "the header as a JSON object");
+            return fail_expected(reader, no_name(), "the header as a JSON object");
         wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, at, no_name(),
                                          WB__MSG_ST_NO_BRACE);
         if (status != WB_OK)
