@@ -1,4 +1,4 @@
-#!/bin/sh -eu
+#!/bin/sh
 # Builds every fuzz target for OSS-Fuzz, which sets these variables:
 #
 #   CC, CFLAGS           the compiler and its options, with those of the sanitizer
@@ -7,6 +7,7 @@
 #
 # The result is, for each target, the program OUT/NAME, its seeds OUT/NAME_seed_corpus.zip, and, if there is one, the
 # dictionary OUT/NAME.dict. scripts/fuzz.sh runs the same targets on this machine.
+set -eu
 source=${SOURCE:-$SRC/weighbridge}
 build=$WORK/weighbridge
 mkdir -p "$build" "$OUT"
