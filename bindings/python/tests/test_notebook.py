@@ -50,6 +50,14 @@ def test_names_cannot_inject_markup(tmp_path):
         assert "script" not in Page(text).tags and "<script" in Page(text).text
 
 
+def test_deep_names_make_a_shallow_tree(tmp_path):
+    path = tmp_path / "deep.safetensors"
+    names = [".".join("a" * n) for n in range(1, 1500)]
+    path.write_bytes(safetensors_bytes({name: ("U8", (0,), b"") for name in names}))
+    page = Page(wb.open(path)._repr_html_())
+    assert page.tags.count("details") <= 32 and names[-1][-100:] in page.text
+
+
 def test_large_models_stay_small(tmp_path):
     path = tmp_path / "many.safetensors"
     path.write_bytes(safetensors_bytes(

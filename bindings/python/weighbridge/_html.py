@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: A notebook becomes slow with more rows than this.
 MOST_ROWS = 2000
 
+#: Names are divided at no more dots than this, so that the depth of the tree is bounded.
+MOST_LEVELS = 32
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -33,6 +36,15 @@ def count_text(count: float) -> str:
         if count >= limit:
             return f"{count / limit:.1f} {unit}"
     return f"{count:.0f}"
+
+
+def kind_text(tensor: Tensor) -> str:
+    """Return the dtype of a tensor, or the encoding of a quantized one."""
+    return tensor.dtype if tensor.encoding.is_plain else str(tensor.encoding)
+
+
+def _shape_text(tensor: Tensor) -> str:
+    return " × ".join(map(str, tensor.shape)) or "scalar"
 
 
 # ---- the tree ----
@@ -68,10 +80,8 @@ class _Page:
 
     def tensor(self, label: str, tensor: Tensor) -> None:
         if self.rows < MOST_ROWS:
-            encoding = tensor.encoding
-            kind = tensor.dtype if encoding.is_plain else str(encoding)
-            shape = " × ".join(map(str, tensor.shape)) or "scalar"
-            self.lines.append(f"<div style='margin-left:1em'>{escape(label)} <code>{escape(kind)}</code> [{shape}] "
+            self.lines.append(f"<div style='margin-left:1em'>{escape(label)} "
+                              f"<code>{escape(kind_text(tensor))}</code> [{_shape_text(tensor)}] "
                               f"{size_text(tensor.nbytes)}</div>")
         self.rows += 1
 
@@ -106,7 +116,7 @@ def model_tree(model: Model) -> str:
     root = _Node()
     elements = 0
     for name, tensor in model.items():
-        root.add(name.split("."), tensor)
+        root.add(name.split(".", MOST_LEVELS), tensor)
         elements += tensor.size
     config = model.config
     page = _Page()
@@ -142,7 +152,7 @@ def tensor_summary(tensor: Tensor) -> str:
     encoding = tensor.encoding
     rows: list[tuple[str, object]] = [
         ("name", tensor.name), ("canonical name", tensor.canonical_name or "–"),
-        ("shape", " × ".join(map(str, tensor.shape)) or "scalar"), ("dtype", tensor.dtype),
+        ("shape", _shape_text(tensor)), ("dtype", tensor.dtype),
         ("encoding", encoding), ("size", size_text(tensor.nbytes)), ("file", tensor.file.path),
         ("offset", tensor.offset)]
     if encoding.parts > 1:

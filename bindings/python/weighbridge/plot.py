@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ._html import size_text
+from ._html import kind_text, size_text
 
 if TYPE_CHECKING:
     from ._convert import Conversion
@@ -32,16 +32,11 @@ def _axes(axes: Any, width: float = 8.0, height: float = 4.0) -> Any:
     return pyplot.subplots(figsize=(width, height))[1]
 
 
-def _kind(tensor: Tensor) -> str:
-    encoding = tensor.encoding
-    return tensor.dtype if encoding.is_plain else str(encoding)
-
-
 def dtypes(model: Model, axes: Any = None) -> Any:
     """Draw which share of the bytes of a model each dtype or encoding has."""
     sizes: Counter[str] = Counter()
     for tensor in model.values():
-        sizes[_kind(tensor)] += tensor.nbytes
+        sizes[kind_text(tensor)] += tensor.nbytes
     axes = _axes(axes, 5, 5)
     axes.pie([size for _, size in sizes.most_common()],
              labels=[f"{name}, {size_text(size)}" for name, size in sizes.most_common()])
@@ -55,7 +50,7 @@ def layers(model: Model, axes: Any = None) -> Any:
     for name, tensor in model.items():
         found = _LAYER.search(name)
         layer = int(found[1]) if found else -1
-        sizes.setdefault(_kind(tensor), Counter())[layer] += tensor.nbytes
+        sizes.setdefault(kind_text(tensor), Counter())[layer] += tensor.nbytes
     axes = _axes(axes)
     below: Counter[int] = Counter()
     for kind, of_kind in sorted(sizes.items()):
