@@ -18,7 +18,9 @@ complain() { # WHAT LINES
 }
 
 # .data.rel.ro contains data that only the dynamic linker writes.
-globals=$(nm --format=sysv -A "$static" $(ls "$build/libweighbridge-net.a" 2>/dev/null) | awk -F'|' '
+set -- "$static"
+[ ! -e "$build/libweighbridge-net.a" ] || set -- "$@" "$build/libweighbridge-net.a"
+globals=$(nm --format=sysv -A "$@" | awk -F'|' '
     { gsub(/ /, "", $1); gsub(/ /, "", $4); gsub(/ /, "", $7) }
     $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|COM|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $4 !~ /SECTION/ {
         n = split($1, part, ":")

@@ -18,12 +18,10 @@ lacks() {
     grep -Eq ' __[a-z]*_chk(@|$)' "$scratch/symbols" || echo "_FORTIFY_SOURCE"
 }
 
-# Prints the object files that lack a property of GNU_PROPERTY notes: unmarked PROPERTY FILE...
+# Reads paths of object files, and prints those that lack a property of GNU_PROPERTY notes: unmarked PROPERTY
 unmarked() {
-    property=$1
-    shift
-    for object; do
-        readelf -n "$object" | grep -q "$property" || echo "$object"
+    while IFS= read -r object; do
+        readelf -n "$object" | grep -q "$1" || echo "$object"
     done
 }
 
@@ -38,21 +36,21 @@ for file in "$WB" "$BUILD/libweighbridge.so" "$BUILD/libweighbridge-net.so" "$BU
 done
 readelf -W -d "$WB" | grep -q 'FLAGS_1.*PIE' || { echo "$WB is not a PIE" >&2; status=1; }
 
-expect_marks() { # PROPERTY FILES...
-    missing=$(unmarked "$@")
+expect_marks() { # PROPERTY PATHS; a path per line
+    missing=$(echo "$2" | unmarked "$1")
     [ -z "$missing" ] || { printf 'without %s:\n%s\n' "$1" "$missing" >&2; status=1; }
 }
 objects=$(find "$BUILD/CMakeFiles/objects.dir" "$BUILD/CMakeFiles/command.dir" -name '*.o' | LC_ALL=C sort)
 [ "$(echo "$objects" | wc -l)" -gt 100 ] || { echo "$BUILD has no object files" >&2; exit 1; }
 case $(uname -m) in
-x86_64) expect_marks 'IBT, SHSTK' $objects ;;
-aarch64) expect_marks 'BTI, PAC' $objects ;;
+x86_64) expect_marks 'IBT, SHSTK' "$objects" ;;
+aarch64) expect_marks 'BTI, PAC' "$objects" ;;
 esac
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
     cmake -S . -B "$scratch/arm" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
         -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc >"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }
     make -C "$scratch/arm" src/core/memory.o >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
-    expect_marks 'BTI, PAC' $(find "$scratch/arm" -name 'memory*.o')
+    expect_marks 'BTI, PAC' "$(find "$scratch/arm" -name 'memory*.o')"
 fi
 
 # Without the flags.

@@ -15,8 +15,8 @@ mkdir elsewhere
 for option in '' --dry-run --force; do
     for to in mlx safetensors; do
         for out in in/sub in/../in/sub ./in//sub link/sub "$PWD/in/sub"; do
-            refused in $out --to $to $option
-            refused link $out --to $to $option
+            refused in "$out" --to $to $option
+            refused link "$out" --to $to $option
         done
         (cd in && refused() { code=0; wb convert "$@" 2>../message || code=$?; [ $code = 4 ]; grep -q 'inside the folder' ../message; } &&
             refused . sub --to $to $option)
