@@ -52,12 +52,6 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size)
                         option_table[option].name);
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && strcmp(path + n - m, end) == 0;
-}
-
 static bool is_folder(const char *path)
 {
     struct stat st;
@@ -71,7 +65,7 @@ static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
     if (strcmp(format, "gguf") == 0 || strcmp(format, "ollama") == 0 ||
-        strcmp(format, "npz") == 0 || ends_with(path, ".safetensors"))
+        strcmp(format, "npz") == 0 || text_ends_with(path, ".safetensors"))
         return false;
     return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 }
@@ -106,7 +100,7 @@ static bool is_weights(const char *name)
     static const char *const ends[] = {".safetensors", ".gguf", ".index.json", ".bin", ".pt",
                                        ".pth",         ".h5",   ".msgpack",    ".onnx"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        if (ends_with(name, ends[i]))
+        if (text_ends_with(name, ends[i]))
             return true;
     }
     return false;
@@ -395,11 +389,11 @@ static int convert(convert_job *job)
 const char *convert_format(const arguments *args, const char *path)
 {
     const char *to = args->value[OPTION_TO];
-    return to != NULL                        ? to
-           : ends_with(path, ".gguf")        ? "gguf"
-           : ends_with(path, ".safetensors") ? "safetensors"
-           : ends_with(path, ".npz")         ? "npz"
-                                             : NULL;
+    return to != NULL                             ? to
+           : text_ends_with(path, ".gguf")        ? "gguf"
+           : text_ends_with(path, ".safetensors") ? "safetensors"
+           : text_ends_with(path, ".npz")         ? "npz"
+                                                  : NULL;
 }
 
 wb_target convert_target(const char *to)

@@ -153,9 +153,7 @@ static void add_part(text *t, const char *part, size_t n, const char *usual)
 static bool add_name_of_manifest(text *t, const char *path)
 {
     static const char folder[] = "/manifests/";
-    const char *last = NULL;
-    for (const char *p = path; (p = strstr(p, folder)) != NULL; p++)
-        last = p;
+    const char *last = text_last(path, folder);
     if (last == NULL)
         return false;
     const char *parts[4];

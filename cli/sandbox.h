@@ -23,7 +23,7 @@ int sandbox_enter(const arguments *args);
 int sandbox_restrict_files(const arguments *args);
 
 /* Closes all descriptors but 0, 1, 2 and those that the command line names as /dev/fd/N, and makes
- * standard input read-only.
+ * standard input and the named descriptors read-only if they are regular files.
  */
 void sandbox_close_descriptors(const arguments *args);
 

@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -91,12 +90,6 @@ static void allow_in(int rules, const char *folder, size_t n, const char *rest)
     text_free(&path);
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t n = strlen(name), m = strlen(ending);
-    return n >= m && strcmp(name + n - m, ending) == 0;
-}
-
 /* Returns true if a file with this name, next to the file `base`, can belong to the same model. */
 static bool is_of_model(const char *name, const char *base)
 {
@@ -104,12 +97,12 @@ static bool is_of_model(const char *name, const char *base)
                                           ".json",        ".jinja", ".model", ".txt"};
     const char *dot = strrchr(base, '.');
     if (name[0] == '.')
-        return ends_with(name, ".wb-journal");
+        return text_ends_with(name, ".wb-journal");
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (ends_with(name, endings[i]))
+        if (text_ends_with(name, endings[i]))
             return true;
     }
-    return dot != NULL && ends_with(name, dot);
+    return dot != NULL && text_ends_with(name, dot);
 }
 
 /* Allows the files in the directory of `path` that can belong to the same model, but no other
@@ -144,7 +137,11 @@ static void allow_beside(int rules, const char *path)
  */
 static void allow_blobs(int rules, const char *path)
 {
-    const char *snapshots = strstr(path, "/snapshots/"), *manifests = strstr(path, "/manifests/");
+    const char *snapshots = text_last(path, "/snapshots/");
+    const char *manifests = text_last(path, "/manifests/");
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && strncmp(slash, "/models--", 9) == 0) /* the folder of a repository */
+        allow_in(rules, path, strlen(path), "/../blobs");
     if (snapshots != NULL) {
         allow_in(rules, path, (size_t)(snapshots - path), "/blobs");
         allow_in(rules, path, (size_t)(snapshots - path), "/../blobs");
@@ -267,42 +264,42 @@ static bool is_named(const arguments *args, int fd)
     return false;
 }
 
-/* Reopens standard input as read-only if it is a regular file that is open for writing. */
-static void reopen_stdin(void)
+/* Reopens a descriptor as read-only if it is a regular file that is open for writing. */
+static void reopen(int fd)
 {
     struct stat st;
-    int flags = fcntl(STDIN_FILENO, F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(STDIN_FILENO, &st) != 0 ||
-        !S_ISREG(st.st_mode))
+    text path = {0};
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && lseek(fd, at, SEEK_SET) == at)
-        (void)dup2(fd, STDIN_FILENO);
-    if (fd > STDIN_FILENO)
-        (void)close(fd);
+    text_addf(&path, "/proc/self/fd/%d", fd);
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    int copy = open(path.ptr, O_RDONLY | O_CLOEXEC);
+    if (copy >= 0 && lseek(copy, at, SEEK_SET) == at)
+        (void)dup2(copy, fd);
+    if (copy >= 0)
+        (void)close(copy);
+    text_free(&path);
 }
 
 void sandbox_close_descriptors(const arguments *args)
 {
-    text list = {0};
+    int last = STDERR_FILENO;
     struct dirent *entry;
     DIR *all = opendir("/proc/self/fd");
-    reopen_stdin();
-    /* Closing while reading the directory could skip entries, so the numbers are collected first. */
     while (all != NULL && (entry = readdir(all)) != NULL) {
         int fd = number_of(entry->d_name);
-        if (fd > STDERR_FILENO && fd != dirfd(all) && !is_named(args, fd))
-            text_add(&list, (const char *)&fd, sizeof fd);
+        last = fd > last ? fd : last;
     }
     if (all != NULL)
         (void)closedir(all);
-    for (size_t i = 0; i + sizeof(int) <= list.len; i += sizeof(int)) {
-        int fd;
-        memcpy(&fd, list.ptr + i, sizeof fd);
-        (void)close(fd);
+    reopen(STDIN_FILENO);
+    for (int fd = STDERR_FILENO + 1; fd <= last; fd++) {
+        if (is_named(args, fd))
+            reopen(fd);
+        else
+            (void)close(fd);
     }
-    text_free(&list);
 }
 
 #endif

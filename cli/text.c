@@ -133,6 +133,31 @@ size_t text_width(const char *bytes, size_t n)
     return width;
 }
 
+size_t text_prefix(const char *bytes, size_t n, size_t width)
+{
+    size_t at = 0;
+    for (; at < n; at++) {
+        bool begins = ((unsigned char)bytes[at] & 0xC0) != 0x80;
+        if (begins && width-- == 0)
+            break;
+    }
+    return at;
+}
+
+bool text_ends_with(const char *string, const char *end)
+{
+    size_t n = strlen(string), m = strlen(end);
+    return n > m && strcmp(string + n - m, end) == 0;
+}
+
+const char *text_last(const char *string, const char *part)
+{
+    const char *last = NULL;
+    for (const char *p = string; (p = strstr(p, part)) != NULL; p++)
+        last = p;
+    return last;
+}
+
 /* ---- numbers ---- */
 
 void text_add_count(text *t, uint64_t value)

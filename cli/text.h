@@ -43,6 +43,15 @@ void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* such as [2,
 /* Returns the display width in columns: the number of code points. */
 size_t text_width(const char *bytes, size_t n);
 
+/* Returns the number of bytes of the first `width` code points, or n if there are fewer. */
+size_t text_prefix(const char *bytes, size_t n, size_t width);
+
+/* Returns true if the string ends with `end`, and is longer. */
+bool text_ends_with(const char *string, const char *end);
+
+/* Returns the last occurrence of `part` in the string, or NULL. */
+const char *text_last(const char *string, const char *part);
+
 /* Returns true if the text matches a glob pattern. Supported: *, ?, [abc], [a-z], [!a-z] and \x. */
 bool glob_matches(const char *pattern, const char *bytes, size_t n);
 

@@ -45,6 +45,24 @@ for path in $repository/snapshots/r1 $repository/snapshots/r1/model.safetensors 
     same verify "$path"
 done
 (cd $repository/snapshots/r1 && for path in . model.safetensors; do wb inspect --sandbox $path >../out && wb inspect $path | cmp - ../out; done)
+# Names of folders that occur twice in the path, and a repository whose blobs are shared with others
+mkdir -p snapshots manifests/in
+mv hub snapshots/
+cp -r "$DATA/listings/store" manifests/in/
+repository=snapshots/$repository
+same inspect $repository/snapshots/r1
+find manifests/in/store/manifests -type f | LC_ALL=C sort | while read -r path; do
+    same inspect "$path"
+done
+mkdir -p $repository/../blobs/shared
+for file in $repository/blobs/*; do
+    mv "$file" $repository/../blobs/shared/
+    ln -s "../../blobs/shared/${file##*/}" "$file"
+done
+mkdir -p $repository/refs
+printf r1 >$repository/refs/main
+same inspect $repository/snapshots/r1
+same inspect $repository
 same list --store "$DATA/listings/store"
 same diff $repository/snapshots/r1 "$DATA/models/gemma3-4bit"
 # A link to another file is not readable, even if the library followed it.

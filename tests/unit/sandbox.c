@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -145,6 +146,11 @@ static int reads_named(void)
 {
     char byte;
     return verdict(read(NAMED, &byte, 1));
+}
+
+static int writes_named(void)
+{
+    return verdict(pwrite(NAMED, "x", 1, 0));
 }
 
 static int writes_input(void)
@@ -346,6 +352,7 @@ static const try_row tries[] = {
     {"socket", connects, -1},
     {"write to an inherited descriptor", uses_inherited, CLOSED},
     {"read a descriptor of the command line", reads_named, FINE},
+    {"write to a descriptor of the command line", writes_named, CLOSED},
     {"write to standard input", writes_input, FORBIDDEN_TO_IT},
     {"truncate standard input", truncates_input, FORBIDDEN_TO_IT},
     {"write to a copy of standard input", writes_copy_of_input, CLOSED},
@@ -378,11 +385,13 @@ static const try_row tries[] = {
 /* Gives the child its descriptors and enters the sandbox. */
 static int enter(void)
 {
-    char *operands[] = {file, text_of("/dev/fd/%d", NAMED)};
+    char named[32];
+    char *operands[] = {file, named};
     const arguments args = {.command = COMMAND_INSPECT, .operands = operands, .count = 2};
     int user = open(other, O_RDWR);
+    (void)snprintf(named, sizeof named, "/dev/fd/%d", NAMED);
     if (chdir(scratch) != 0 || dup2(user, STDIN_FILENO) < 0 || dup2(user, STDOUT_FILENO) < 0 ||
-        dup2(user, INHERITED) < 0 || dup2(open(file, O_RDONLY), NAMED) < 0)
+        dup2(user, INHERITED) < 0 || dup2(open(file, O_RDWR), NAMED) < 0)
         return OTHER;
     return sandbox_enter(&args) == EXIT_CLEAN ? FINE : NO_SANDBOX;
 }
@@ -455,6 +464,8 @@ static void leaves_reading_alone(void **state)
 
 int main(void)
 {
+    if (is_slow())
+        return 77; /* valgrind makes system calls of its own, and reports the senseless ones here */
     const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_reading_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
