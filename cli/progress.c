@@ -11,6 +11,7 @@
 #include "terminal.h"
 
 #define BAR_CELLS 24
+#define NAME_COLUMNS 30    /* maximum width of the file name */
 #define FIRST_AFTER_MS 300 /* operations shorter than this show no line */
 #define EVERY_MS 100
 #define JSON_EVERY_MS 200
@@ -93,7 +94,9 @@ static void add_name(text *t, const char *what)
     const char *slash = strrchr(what, '/');
     const char *name = slash == NULL || slash[1] == '\0' ? what : slash + 1;
     text_adds(t, "  ");
-    text_add_shown(t, name, strlen(name) < 30 ? strlen(name) : 30);
+    size_t from = t->len;
+    text_add_shown(t, name, strlen(name));
+    t->len = from + text_prefix(t->ptr + from, t->len - from, NAME_COLUMNS);
 }
 
 static void show_line(const char *what, uint64_t done, uint64_t total)
@@ -116,10 +119,8 @@ static void show_line(const char *what, uint64_t done, uint64_t total)
     add_name(&line, what);
     line_is_shown = true;
     write_error("\r", 1);
-    /* Truncate a line that would reach the last column, because the terminal would wrap it. Bytes
-     * equal columns: only the name at the end can have non-ASCII characters.
-     */
-    write_error(line.ptr, width != 0 && line.len >= width ? width - 1 : line.len);
+    /* Truncates a line that would reach the last column, because the terminal would wrap it. */
+    write_error(line.ptr, text_prefix(line.ptr, line.len, width == 0 ? SIZE_MAX : width - 1));
     write_error("\033[K", 3);
     text_free(&line);
 }

@@ -4,7 +4,7 @@
 
 #include "terminal.h"
 
-/* Maximum column width if the table may have any width. Longer cells overflow, so that one long
+/* Maximum width of a column that is not shortened to fit. Longer cells overflow, so that one long
  * cell does not move all other columns far to the right.
  */
 #define WIDEST 72
@@ -38,7 +38,7 @@ static void make_room(layout *l)
 {
     for (size_t c = 0; c < l->of->columns; c++) {
         size_t width = width_of(&l->cells[c]);
-        if (width > WIDEST && l->limit == 0)
+        if (width > WIDEST && (l->limit == 0 || l->of->align[c] != 'L'))
             width = WIDEST;
         if (width > l->width[c])
             l->width[c] = width;
@@ -69,24 +69,13 @@ static void fit(layout *l)
     }
 }
 
-/* Returns the offset of code point number n. */
-static size_t offset_of(const text *t, size_t n)
-{
-    size_t at = 0;
-    for (size_t i = 0; at < t->len && i < n; i++) {
-        do
-            at++;
-        while (at < t->len && ((unsigned char)t->ptr[at] & 0xC0) == 0x80);
-    }
-    return at;
-}
-
 /* Replaces the middle of a cell, so that its start and its end remain in `width` columns. */
 static void shorten(text *cell, size_t width)
 {
     size_t had = width_of(cell), tail = (width - strlen(ELLIPSIS)) / 2;
     size_t head = width - strlen(ELLIPSIS) - tail;
-    size_t from = offset_of(cell, head), to = offset_of(cell, had - tail);
+    size_t from = text_prefix(cell->ptr, cell->len, head);
+    size_t to = text_prefix(cell->ptr, cell->len, had - tail);
     text rest = {0};
     text_add(&rest, cell->ptr + to, cell->len - to);
     cell->len = from;

@@ -54,6 +54,12 @@ os.remove("slow.txt")
 code, data = tty(40, "export", "slow.safetensors", "t", "-o", "slow.txt")
 lines = [line for line in data.split(b"\r") if line.startswith(b"[")]
 assert lines and all(len(line.split(b"\x1b")[0]) < 40 for line in lines), lines
+# Names are cut between characters.
+for columns in range(60, 90):
+    code, data = tty(columns, "export", "slow.safetensors", "t", "-o", "a" + 40 * "\u00f6" + ".txt")
+    assert code == 0, data
+    data.decode()
+    os.remove("a" + 40 * "\u00f6" + ".txt")
 code, data = tty(100, "hash", "slow.safetensors", "--progress", "never")
 assert b"[#" not in data, data
 # Colours and threads on request.
