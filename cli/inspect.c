@@ -107,11 +107,13 @@ static void add_up(inspection *in)
     totals *sum = &in->totals;
     uint64_t count = wb_tensor_count(in->model);
     uint64_t tied = find_tied(in->model);
+    in->listed = need_memory(NULL, (size_t)count, sizeof *in->listed);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor;
         wb_encoding encoding;
         if (!inspection_tensor(in, i, &tensor, &encoding))
             continue;
+        in->listed[in->listed_count++] = i;
         size_t row = inspection_kind(sum, (int32_t)tensor.dtype, &encoding);
         if (row == sum->count) {
             sum->kinds = need_memory(sum->kinds, row + 1, sizeof *sum->kinds);

@@ -59,8 +59,13 @@ typedef struct inspection {
 bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
                        wb_encoding *encoding);
 
-/* Sets in->listed to the tensors that match the filter, in the order of the files or sorted by
- * "size", "name" or "offset", and to no more than the first `top` of them.
+static inline int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Sorts in->listed by "size", "name" or "offset", or keeps its order if `sort` is NULL. Then keeps
+ * no more than the first `top` tensors.
  */
 void inspection_order(inspection *in, const char *sort, uint64_t top);
 

@@ -116,11 +116,6 @@ static void add_name(text *t, const entry *e)
 
 /* ---- combining layers ---- */
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_stems(const entry *a, const entry *b)
 {
     size_t n = a->stem < b->stem ? a->stem : b->stem;
@@ -254,14 +249,13 @@ static entry *get_entries(const inspection *in, size_t *count)
 static void add_kinds(text *t, const folded *f, const row *r)
 {
     for (size_t i = 0; i <= KINDS; i++) {
-        const kind_total *kind = &f->in->totals.kinds[i];
         if ((r->kinds >> i & 1) == 0)
             continue;
         text_adds(t, t->len > 0 ? "|" : "");
-        if (i < KINDS)
-            text_add_kind(t, kind->dtype, &kind->encoding);
-        else
+        if (i == KINDS)
             text_adds(t, "others");
+        else
+            text_add_kind(t, f->in->totals.kinds[i].dtype, &f->in->totals.kinds[i].encoding);
     }
 }
 

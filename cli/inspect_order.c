@@ -9,11 +9,6 @@ typedef struct item {
     wb_tensor tensor;
 } item;
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_indices(const void *left, const void *right)
 {
     const item *a = left, *b = right;
@@ -80,17 +75,20 @@ static int compare_names(const void *left, const void *right)
 
 /* ---- order ---- */
 
-static item *get_items(const inspection *in, size_t *count)
+static void sort_listed(inspection *in, int (*compare)(const void *left, const void *right))
 {
-    item *items = need_memory(NULL, (size_t)in->totals.all.tensors, sizeof *items);
-    *count = 0;
-    for (uint64_t i = 0; i < wb_tensor_count(in->model); i++) {
-        wb_tensor tensor;
+    size_t count = (size_t)in->listed_count;
+    item *items = need_memory(NULL, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) {
         wb_encoding encoding;
-        if (inspection_tensor(in, i, &tensor, &encoding))
-            items[(*count)++] = (item){i, tensor};
+        items[i].index = in->listed[i];
+        (void)inspection_tensor(in, in->listed[i], &items[i].tensor, &encoding);
     }
-    return items;
+    if (count > 1)
+        qsort(items, count, sizeof *items, compare);
+    for (size_t i = 0; i < count; i++)
+        in->listed[i] = items[i].index;
+    free(items);
 }
 
 void inspection_order(inspection *in, const char *sort, uint64_t top)
@@ -99,17 +97,10 @@ void inspection_order(inspection *in, const char *sort, uint64_t top)
         const char *name;
         int (*compare)(const void *left, const void *right);
     } orders[] = {{"size", compare_sizes}, {"name", compare_names}, {"offset", compare_offsets}};
-    size_t count;
-    item *items = get_items(in, &count);
     for (size_t i = 0; i < sizeof orders / sizeof orders[0] && sort != NULL; i++) {
-        if (count > 1 && strcmp(orders[i].name, sort) == 0)
-            qsort(items, count, sizeof *items, orders[i].compare);
+        if (strcmp(orders[i].name, sort) == 0)
+            sort_listed(in, orders[i].compare);
     }
-    if (count > top)
-        count = (size_t)top;
-    in->listed = need_memory(NULL, count, sizeof *in->listed);
-    in->listed_count = count;
-    for (size_t i = 0; i < count; i++)
-        in->listed[i] = items[i].index;
-    free(items);
+    if (in->listed_count > top)
+        in->listed_count = top;
 }

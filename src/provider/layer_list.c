@@ -24,7 +24,7 @@ static size_t prefix_of(const wb__name_entry *entry, uint32_t layer, bool encode
     const char *canonical = entry->rule->canonical;
     wb__str prefix = encoder ? encoder_prefix : decoder_prefix;
     if (layer == WB_WEIGHTS_OUTSIDE)
-        return strstr(canonical, "{n}") == NULL ? 0 : SIZE_MAX;
+        return wb__rule_has_layer(entry->rule) ? SIZE_MAX : 0;
     if (entry->layer != layer || strncmp(canonical, prefix.ptr, prefix.len) != 0)
         return SIZE_MAX;
     const char *number = entry->text + prefix.len - 4; /* the layer number, then a dot */

@@ -204,7 +204,7 @@ static wb_status check_uniform(check *c, const wb__name_entry *entry)
     bool optional =
         entry->suffix == WB__SUFFIX_BIAS ||
         ((entry->rule->provides & ~WB__RULE_FLAGS) == 0 && strstr(canonical, "norm") != NULL);
-    if (entry->layer != 0 || !optional || strstr(canonical, "{n}") == NULL ||
+    if (entry->layer != 0 || !optional || !wb__rule_has_layer(entry->rule) ||
         strstr(canonical, ".ffn.") != NULL)
         return WB_OK;
     uint32_t layers = wb__rule_is_encoder(entry->rule) ? c->names->enc_layers : c->names->layers;
