@@ -19,7 +19,6 @@ const size_t wb__family_count = 0;
 const wb__family wb__family_unknown = {.name = "?"};
 
 static FILE *out;
-static const char *table_name; /* the family that is being written */
 static unsigned expr_count;
 
 static void die(const char *what, const char *why)
@@ -31,9 +30,15 @@ static void die(const char *what, const char *why)
 /* ---- expressions ---- */
 
 static const char *const codes[] = {
-    "END", "NUMBER", "TEXT", "TRUE", "FALSE", "NULL", "NAME", "ELEMENT", "EMPTY", "ADD",
-    "SUB", "MUL",    "DIV",  "NEG",  "EQ",    "NE",   "LT",   "LE",      "GT",    "GE",
-    "AND", "OR",     "NOT",  "ELSE", "SELECT", "CALL"};
+    [WB__OP_END] = "END",       [WB__OP_NUMBER] = "NUMBER",   [WB__OP_TEXT] = "TEXT",
+    [WB__OP_TRUE] = "TRUE",     [WB__OP_FALSE] = "FALSE",     [WB__OP_NULL] = "NULL",
+    [WB__OP_NAME] = "NAME",     [WB__OP_ELEMENT] = "ELEMENT", [WB__OP_EMPTY] = "EMPTY",
+    [WB__OP_ADD] = "ADD",       [WB__OP_SUB] = "SUB",         [WB__OP_MUL] = "MUL",
+    [WB__OP_DIV] = "DIV",       [WB__OP_NEG] = "NEG",         [WB__OP_EQ] = "EQ",
+    [WB__OP_NE] = "NE",         [WB__OP_LT] = "LT",           [WB__OP_LE] = "LE",
+    [WB__OP_GT] = "GT",         [WB__OP_GE] = "GE",           [WB__OP_AND] = "AND",
+    [WB__OP_OR] = "OR",         [WB__OP_NOT] = "NOT",         [WB__OP_ELSE] = "ELSE",
+    [WB__OP_SELECT] = "SELECT", [WB__OP_CALL] = "CALL"};
 
 static void put_text(const char *text)
 {
@@ -134,7 +139,8 @@ static void put_rules(const wb__family *f)
         (void)fputs("    {.canonical = ", out);
         put_text(rule->canonical);
         if (rule->spelling_count > 0)
-            (void)fprintf(out, ", .spellings = s%zu, .spelling_count = %u", i, rule->spelling_count);
+            (void)fprintf(out, ", .spellings = s%zu, .spelling_count = %u", i,
+                          rule->spelling_count);
         if (rule->rank > 0)
             (void)fprintf(out, ", .shape = shape%zu, .rank = %u", i, rule->rank);
         if (rule->provides != 0)
@@ -250,8 +256,8 @@ static void put_struct(const wb__family *f, int when)
     put_count("values", "values", f->value_count);
     put_count("keys", "keys", f->key_count);
     put_count("limits", "limits", f->limit_count);
-    (void)fprintf(out, "    .rope = %u,\n    .norm_sides = %u,\n    .has_norm_sides = %u,\n", f->rope,
-                  f->norm_sides, f->has_norm_sides);
+    (void)fprintf(out, "    .rope = %u,\n    .norm_sides = %u,\n    .has_norm_sides = %u,\n",
+                  f->rope, f->norm_sides, f->has_norm_sides);
     (void)fprintf(out, "    .flags = %uu,\n    .needs = %uu,\n", f->flags, f->needs);
     for (unsigned kind = 0; kind < WB__LAYER_KIND_COUNT; kind++) {
         if (f->kind_needs[kind] != 0)
@@ -263,7 +269,6 @@ static void put_struct(const wb__family *f, int when)
 static void put_family(const wb__family *f)
 {
     expr_count = chain_count = 0;
-    table_name = f->name;
     (void)fprintf(out,
                   "/* Generated from %s.family by scripts/families.sh; do not edit. */\n"
                   "#include \"arch/family.h\"\n\n",

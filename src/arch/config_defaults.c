@@ -1,7 +1,5 @@
 /* Sets config fields from the rows of the family's table. */
 #include "arch/config_maker.h"
-#include "arch/config_words.h"
-#include "arch/family_scope.h"
 
 /* Returns true if the field is meaningful for the model: for example, the fields about experts
  * are not if the model has no experts. */
@@ -17,24 +15,6 @@ static bool applies(const wb_config *config, int field)
     }
 }
 
-/* Sets a field to a value. Returns false if the value has the wrong type for the field. */
-static bool assign(const wb__config_maker *m, int field, const wb__fact *value)
-{
-    void *member = wb__config_member(m, field);
-    wb__config_kind kind = wb__config_rows[field].kind;
-    bool is_number =
-        value->type == WB__FACT_UINT || value->type == WB__FACT_INT || value->type == WB__FACT_REAL;
-    if (kind == WB__CONFIG_KIND_COUNT && value->type == WB__FACT_UINT)
-        *(uint64_t *)member = value->number;
-    else if (kind == WB__CONFIG_KIND_REAL && is_number)
-        *(double *)member = value->real;
-    else if (kind == WB__CONFIG_KIND_FLAG && value->type == WB__FACT_BOOL)
-        *(uint32_t *)member = value->number != 0;
-    else
-        return wb__config_is_choice(kind) && wb__config_choice(kind, value, member);
-    return true;
-}
-
 /* Sets a field to the value of a row. Does nothing if `row` is NULL or its value has the wrong
  * type. */
 static void set_field(const wb__config_maker *m, int field, const wb__value_row *row,
@@ -45,8 +25,7 @@ static void set_field(const wb__config_maker *m, int field, const wb__value_row 
     if (row == NULL)
         return;
     wb__fact value = wb__expr_eval(row->expr, &names);
-    if (assign(m, field, &value))
-        m->config->origin[field] = (uint8_t)origin;
+    wb__config_set_fact(m, field, &value, origin);
 }
 
 /*

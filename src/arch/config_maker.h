@@ -63,6 +63,11 @@ static inline wb__family_scope wb__config_scope(const wb__config_maker *m)
                               .by_key = m->by_key};
 }
 
+/* Sets a field to the value of a fact. Does nothing if the fact has the wrong type for the field
+ * (model_config.c). */
+void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *fact,
+                         wb_origin origin);
+
 /*
  * Sets fields as the rows of the family's table specify: the fields from WB_CONFIG_ACTIVATION on if
  * `details` is true, else those before it (config_defaults.c).

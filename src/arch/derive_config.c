@@ -116,12 +116,23 @@ static void tell_list(wb__deriver *teller, const char *key, const wb__key_row *r
 
 /* ---- the rows of the family ---- */
 
+static wb__family_scope scope_of(const wb__deriver *teller)
+{
+    return (wb__family_scope){.family =
+                                  teller->family == NULL ? &wb__family_unknown : teller->family,
+                              .facts = teller->facts,
+                              .config = teller->config,
+                              .names = teller->names,
+                              .prefix = wb__str_from(teller->config->architecture, SIZE_MAX),
+                              .by_key = teller->by_key};
+}
+
 static void tell_row(void *ctx, const wb__key_row *row)
 {
     wb__deriver *teller = ctx;
     char key[160];
     bool is_json = row->place == WB__KEYS_JSON;
-    wb__family_scope scope = wb__deriver_scope(teller);
+    wb__family_scope scope = scope_of(teller);
     const wb__scope names = wb__family_names(&scope);
     if (row->type == WB__KEY_LIST || !wb__expr_holds(row->condition, &names, true))
         return;
@@ -136,17 +147,6 @@ static void tell_row(void *ctx, const wb__key_row *row)
         wb__derive_fact(teller, key, &fact);
 }
 
-wb__family_scope wb__deriver_scope(const wb__deriver *teller)
-{
-    return (wb__family_scope){.family =
-                                  teller->family == NULL ? &wb__family_unknown : teller->family,
-                              .facts = teller->facts,
-                              .config = teller->config,
-                              .names = teller->names,
-                              .prefix = wb__str_from(teller->config->architecture, SIZE_MAX),
-                              .by_key = teller->by_key};
-}
-
 static void tell_ids(wb__deriver *teller)
 {
     for (size_t i = 0; i < COUNT(ids); i++) {
@@ -158,13 +158,9 @@ static void tell_ids(wb__deriver *teller)
 /* Derives model_type for a GGUF model, and the number of token types for BERT with config.json. */
 static void tell_family(wb__deriver *teller)
 {
-    char type[64];
-    wb__str first = wb__family_type(teller->family);
-    if (teller->by_key && first.len > 0 && first.len < sizeof type) {
-        memcpy(type, first.ptr, first.len);
-        type[first.len] = '\0';
-        wb__derive_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
-    }
+    wb__str type = wb__family_type(teller->family);
+    if (teller->by_key && type.len > 0)
+        wb__derive_text(teller, "model_type", type);
     if (!teller->by_key && wb__family_hint(teller->family, "pooling")) {
         wb__fact types = wb__fact_by_path(teller->facts, "type_vocab_size");
         wb__derive_fact(teller, "tokenizer.ggml.token_type_count", &types);

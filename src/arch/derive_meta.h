@@ -30,9 +30,6 @@ typedef struct wb__deriver {
     size_t elements;  /* number of array elements derived */
 } wb__deriver;
 
-/* Returns the scope of the family's expressions. */
-wb__family_scope wb__deriver_scope(const wb__deriver *teller);
-
 /* ---- helper functions ---- */
 
 void wb__derive_uint(wb__deriver *teller, const char *key, uint64_t value);

@@ -94,6 +94,8 @@ static wb__fact arithmetic(uint8_t code, const wb__fact *a, const wb__fact *b)
 
 static wb__fact compare(uint8_t code, const wb__fact *a, const wb__fact *b)
 {
+    if (a->type == WB__FACT_NONE || b->type == WB__FACT_NONE)
+        return nothing;
     if (code == WB__OP_EQ || code == WB__OP_NE)
         return of_bool(wb__fact_equal(a, b) == (code == WB__OP_EQ));
     if (!is_number(a) || !is_number(b))
@@ -186,11 +188,10 @@ static wb__fact call_list(wb__function_id id, const wb__scope *scope, const char
     wb__fact_list list;
     wb__fact element;
     uint64_t equal = 0;
-    if (!scope->list(scope->ctx, name, &list))
-        list = (wb__fact_list){.count = 0};
+    bool found = scope->list(scope->ctx, name, &list);
     if (id == WB__FUNCTION_COUNT)
-        return of_count(list.count);
-    while (wb__fact_list_next(&list, &element)) {
+        return of_count(found ? wb__fact_list_count(&list) : 0);
+    while (found && wb__fact_list_next(&list, &element)) {
         if (wb__fact_equal(&element, wanted)) {
             equal++;
             if (id == WB__FUNCTION_FIRST)
@@ -240,9 +241,8 @@ static wb__fact element_of(const wb__scope *scope, const char *name, const wb__f
         return character(&value, index->number);
     }
     wb__fact element = nothing;
-    return wb__fact_list_seek(&list, index->number) && wb__fact_list_next(&list, &element)
-               ? element
-               : nothing;
+    wb__fact_list_seek(&list, index->number);
+    return wb__fact_list_next(&list, &element) ? element : nothing;
 }
 
 /* ---- evaluation ---- */

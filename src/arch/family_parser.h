@@ -2,7 +2,7 @@
  * arch/family_parser.h: shared by all parts of the parser of family tables.
  *
  * The first error stops the parser: context->error says what is wrong and where. Every list has a
- * limit, so that a table of n bytes needs at most WB__TABLE_MEMORY bytes whatever it contains.
+ * limit, so that the memory of a table is limited whatever it contains.
  */
 #ifndef WB_ARCH_FAMILY_PARSER_H
 #define WB_ARCH_FAMILY_PARSER_H
@@ -14,6 +14,7 @@
 #define WB__TABLE_STATEMENTS 1024
 #define WB__TABLE_SPELLINGS 12 /* per tensor */
 #define WB__TABLE_TRANSFORMS 6 /* per spelling */
+#define WB__TABLE_LIST 4096    /* maximum length of a list of words such as `type` in bytes */
 #define WB__TABLE_AXES 5
 #define WB__TABLE_NESTING 24
 #define WB__TABLE_NAME 96 /* maximum length of a tensor name */

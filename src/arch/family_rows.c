@@ -4,16 +4,6 @@
 
 /* ---- values ---- */
 
-/* Returns the wb_config_field with this name, or -1. */
-static int field_named(wb__str name)
-{
-    for (int i = 0; i < WB_CONFIG_FIELDS; i++) {
-        if (wb__str_equal(name, wb__str_from(wb__config_rows[i].name, SIZE_MAX)))
-            return i;
-    }
-    return -1;
-}
-
 bool wb__parser_value(wb__family_parser *p, wb__value_where where, wb__value_row *row)
 {
     wb__str name;
@@ -21,7 +11,7 @@ bool wb__parser_value(wb__family_parser *p, wb__value_where where, wb__value_row
         return false;
     *row = (wb__value_row){.where = (uint8_t)where, .field = -1};
     if (where != WB__VALUE_LET)
-        row->field = (int16_t)field_named(name);
+        row->field = (int16_t)wb__config_field(name);
     if (where != WB__VALUE_LET && row->field < 0)
         return wb__parser_fail(p, WB__MSG_FAMILY_FIELD);
     row->name = wb__parser_copy(p, name);

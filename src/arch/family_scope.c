@@ -2,6 +2,9 @@
 
 #include "arch/config_words.h"
 
+/* Maximum number of definitions that are evaluated for one name. Without this limit, definitions that
+ * use others several times would take exponential time. */
+#define EVALUATED_MAX 1000
 #define DEPTH_MAX 12 /* maximum nesting of definitions that refer to others */
 
 /* ---- fields ---- */
@@ -42,15 +45,6 @@ wb__fact wb__config_fact(const wb_config *config, int field)
     return fact;
 }
 
-static int field_named(const char *name)
-{
-    for (int i = 0; i < WB_CONFIG_FIELDS; i++) {
-        if (strcmp(wb__config_rows[i].name, name) == 0)
-            return i;
-    }
-    return -1;
-}
-
 /* ---- rows of keys ---- */
 
 const wb__key_row *wb__family_key(const wb__family *family, wb__key_place place, const char *name)
@@ -88,7 +82,9 @@ static wb__fact eval(wb__family_scope *s, wb__expr expr)
 {
     wb__fact fact = {.type = WB__FACT_NONE};
     wb__scope names = wb__family_names(s);
-    if (s->depth >= DEPTH_MAX)
+    if (s->depth == 0)
+        s->evaluated = 0;
+    if (s->depth >= DEPTH_MAX || s->evaluated++ >= EVALUATED_MAX)
         return fact;
     s->depth++;
     fact = wb__expr_eval(expr, &names);
@@ -119,7 +115,7 @@ static wb__fact value(void *ctx, const char *name)
     const wb__value_row *let = wb__family_value(s->family, 1u << WB__VALUE_LET, -1, name);
     if (let != NULL)
         return eval(s, let->expr);
-    int field = s->config == NULL ? -1 : field_named(name);
+    int field = s->config == NULL ? -1 : wb__config_field(wb__str_from(name, SIZE_MAX));
     wb__fact fact =
         field < 0 ? (wb__fact){.type = WB__FACT_NONE} : wb__config_fact(s->config, field);
     if (fact.type == WB__FACT_NONE)

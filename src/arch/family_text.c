@@ -16,10 +16,12 @@ typedef struct table {
 
 /* ---- lists of words ---- */
 
-/* Appends the words of the statement to *list, a list separated by '|' that may be NULL. */
-static bool read_words(table *t, const char **list)
+/* Appends the words of the statement to the list at offset `member` of the family, a list separated
+ * by '|' that may be NULL. */
+static bool read_words(table *t, size_t member)
 {
     wb__family_parser *p = &t->p;
+    const char **list = (const char **)(void *)((char *)t->family + member);
     size_t before = *list == NULL ? 0 : strlen(*list) + 1, n = before;
     wb__lexer start = p->lexer;
     wb__str word;
@@ -28,6 +30,8 @@ static bool read_words(table *t, const char **list)
             return false;
         n += word.len + 1;
     } while (p->lexer.token.kind == WB__TOKEN_WORD);
+    if (n > WB__TABLE_LIST)
+        return wb__parser_fail(p, WB__MSG_FAMILY_LONG);
     char *text = wb__parser_alloc(p, n + 1);
     if (text == NULL)
         return false;
@@ -48,40 +52,11 @@ static bool read_words(table *t, const char **list)
     return true;
 }
 
-static bool read_gguf(table *t)
-{
-    return read_words(t, &t->family->gguf);
-}
-
-static bool read_type(table *t)
-{
-    return read_words(t, &t->family->types);
-}
-
-static bool read_class(table *t)
-{
-    return read_words(t, &t->family->classes);
-}
-
-static bool read_signature(table *t)
-{
-    return read_words(t, &t->family->signature);
-}
-
-static bool read_wrapper(table *t)
-{
-    return read_words(t, &t->family->wrappers);
-}
-
-static bool read_token(table *t)
-{
-    return read_words(t, &t->family->tokenizer);
-}
-
 /* ---- settings ---- */
 
-static bool read_layer_prefix(table *t)
+static bool read_layer_prefix(table *t, size_t unused)
 {
+    (void)unused;
     wb__str word;
     if (!wb__parser_word(&t->p, &word))
         return false;
@@ -92,8 +67,9 @@ static bool read_layer_prefix(table *t)
     return true;
 }
 
-static bool read_rope(table *t)
+static bool read_rope(table *t, size_t unused)
 {
+    (void)unused;
     static const wb__choice choices[] = {{"no", WB__ROPE_NO},
                                          {"halves", WB__ROPE_HALVES},
                                          {"permuted", WB__ROPE_PERMUTED},
@@ -105,14 +81,16 @@ static bool read_rope(table *t)
     return ok;
 }
 
-static bool read_norm(table *t)
+static bool read_norm(table *t, size_t unused)
 {
+    (void)unused;
     t->family->has_norm_sides = 1;
     return wb__lexer_take(&t->p.lexer, "plain") || wb__parser_sides(&t->p, &t->family->norm_sides);
 }
 
-static bool read_flag(table *t)
+static bool read_flag(table *t, size_t unused)
 {
+    (void)unused;
     static const wb__choice choices[] = {{"no-head", WB__FAMILY_NO_HEAD},
                                          {"encoder", WB__FAMILY_ENCODER},
                                          {"scales", WB__FAMILY_FACTORS},
@@ -128,13 +106,15 @@ static bool read_flag(table *t)
     return true;
 }
 
-static bool read_when(table *t)
+static bool read_when(table *t, size_t unused)
 {
+    (void)unused;
     return wb__parser_expr(&t->p, &t->family->when);
 }
 
-static bool read_need(table *t)
+static bool read_need(table *t, size_t unused)
 {
+    (void)unused;
     static const wb__choice kinds[] = {
         {"attention", WB_LAYER_ATTENTION}, {"recurrent", WB_LAYER_RECURRENT},
         {"conv", WB_LAYER_CONV},           {"none", WB_LAYER_NONE},
@@ -154,73 +134,29 @@ static bool read_need(table *t)
 
 /* ---- values ---- */
 
-static bool read_value(table *t, wb__value_where where)
+static bool read_value(table *t, size_t where)
 {
-    if (!wb__parser_value(&t->p, where, &t->values[t->family->value_count]))
+    if (!wb__parser_value(&t->p, (wb__value_where)where, &t->values[t->family->value_count]))
         return false;
     t->family->value_count++;
     return true;
 }
 
-static bool read_set(table *t)
-{
-    return read_value(t, WB__VALUE_SET);
-}
-
-static bool read_default(table *t)
-{
-    return read_value(t, WB__VALUE_DEFAULT);
-}
-
-static bool read_implied(table *t)
-{
-    return read_value(t, WB__VALUE_IMPLIED);
-}
-
-static bool read_missing(table *t)
-{
-    return read_value(t, WB__VALUE_BOTH);
-}
-
-static bool read_always(table *t)
-{
-    return read_value(t, WB__VALUE_ALWAYS);
-}
-
-static bool read_let(table *t)
-{
-    return read_value(t, WB__VALUE_LET);
-}
-
 /* ---- keys ---- */
 
-static bool read_key_row(table *t, wb__key_place place)
+static bool read_key(table *t, size_t place)
 {
-    if (!wb__parser_key(&t->p, place, &t->keys[t->family->key_count]))
+    if (!wb__parser_key(&t->p, (wb__key_place)place, &t->keys[t->family->key_count]))
         return false;
     t->family->key_count++;
     return true;
 }
 
-static bool read_key(table *t)
-{
-    return read_key_row(t, WB__KEYS_GGUF);
-}
-
-static bool read_json(table *t)
-{
-    return read_key_row(t, WB__KEYS_JSON);
-}
-
-static bool read_mlx(table *t)
-{
-    return read_key_row(t, WB__KEYS_MLX);
-}
-
 /* ---- limits ---- */
 
-static bool read_warn(table *t)
+static bool read_warn(table *t, size_t unused)
 {
+    (void)unused;
     if (!wb__parser_limit(&t->p, &t->limits[t->family->limit_count]))
         return false;
     t->family->limit_count++;
@@ -229,8 +165,9 @@ static bool read_warn(table *t)
 
 /* ---- tensors ---- */
 
-static bool read_tensor(table *t)
+static bool read_tensor(table *t, size_t unused)
 {
+    (void)unused;
     wb__rule *rule = &t->rules[t->family->rule_count];
     *rule = (wb__rule){.canonical = NULL};
     if (!wb__parser_tensor(&t->p, rule))
@@ -240,8 +177,9 @@ static bool read_tensor(table *t)
 }
 
 /* Reads the name of an inherited tensor that the family does not have. */
-static bool read_drop(table *t)
+static bool read_drop(table *t, size_t unused)
 {
+    (void)unused;
     wb__rule *rule = &t->rules[t->family->rule_count];
     wb__str name, short_form = WB__STR("L.");
     char text[WB__TABLE_NAME + sizeof "layers.{n}."];
@@ -263,16 +201,33 @@ static bool read_drop(table *t)
 
 static const struct {
     const char *keyword;
-    bool (*read)(table *t);
+    bool (*read)(table *t, size_t argument);
+    size_t argument;
 } statements[] = {
-    {"gguf", read_gguf},       {"type", read_type},       {"class", read_class},
-    {"when", read_when},       {"wrapper", read_wrapper}, {"signature", read_signature},
-    {"token", read_token},     {"rope", read_rope},       {"norm", read_norm},
-    {"flag", read_flag},       {"need", read_need},       {"layer-prefix", read_layer_prefix},
-    {"set", read_set},         {"default", read_default}, {"implied", read_implied},
-    {"missing", read_missing}, {"always", read_always},   {"let", read_let},
-    {"key", read_key},         {"json", read_json},       {"warn", read_warn},
-    {"tensor", read_tensor},   {"drop", read_drop},       {"mlx", read_mlx},
+    {"gguf", read_words, offsetof(wb__family, gguf)},
+    {"type", read_words, offsetof(wb__family, types)},
+    {"class", read_words, offsetof(wb__family, classes)},
+    {"wrapper", read_words, offsetof(wb__family, wrappers)},
+    {"signature", read_words, offsetof(wb__family, signature)},
+    {"token", read_words, offsetof(wb__family, tokenizer)},
+    {"set", read_value, WB__VALUE_SET},
+    {"default", read_value, WB__VALUE_DEFAULT},
+    {"implied", read_value, WB__VALUE_IMPLIED},
+    {"missing", read_value, WB__VALUE_BOTH},
+    {"always", read_value, WB__VALUE_ALWAYS},
+    {"let", read_value, WB__VALUE_LET},
+    {"key", read_key, WB__KEYS_GGUF},
+    {"json", read_key, WB__KEYS_JSON},
+    {"mlx", read_key, WB__KEYS_MLX},
+    {"when", read_when, 0},
+    {"rope", read_rope, 0},
+    {"norm", read_norm, 0},
+    {"flag", read_flag, 0},
+    {"need", read_need, 0},
+    {"layer-prefix", read_layer_prefix, 0},
+    {"warn", read_warn, 0},
+    {"tensor", read_tensor, 0},
+    {"drop", read_drop, 0},
 };
 
 static bool read_statement(table *t)
@@ -281,7 +236,7 @@ static bool read_statement(table *t)
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (!wb__lexer_take(lexer, statements[i].keyword))
             continue;
-        if (!statements[i].read(t))
+        if (!statements[i].read(t, statements[i].argument))
             return false;
         return lexer->token.kind == WB__TOKEN_END || wb__parser_fail(&t->p, WB__MSG_FAMILY_REST);
     }

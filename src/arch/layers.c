@@ -52,10 +52,12 @@ bool wb__layers_read(wb__layers *layers, const wb__facts *facts, wb__str prefix,
     memset(layers, 0, sizeof *layers);
     for (int i = 0; i < WB__LAYER_LISTS; i++) {
         wb__fact_list list;
-        if (!wb__fact_list_find(facts, prefix, sources[i].keys, sources[i].paths, &list) ||
-            list.count == 0 || list.count > WB__NUMBER_MAX + 1)
+        if (!wb__fact_list_find(facts, prefix, sources[i].keys, sources[i].paths, &list))
             continue;
-        uint32_t *numbers = wb__arena_alloc(arena, (size_t)list.count * sizeof *numbers);
+        uint64_t count = wb__fact_list_count(&list);
+        if (count == 0 || count > WB__NUMBER_MAX + 1)
+            continue;
+        uint32_t *numbers = wb__arena_alloc(arena, (size_t)count * sizeof *numbers);
         wb__fact fact;
         if (numbers == NULL)
             return false;

@@ -3,22 +3,22 @@
 
 /* ---- fields ---- */
 
-/* Sets a field from a fact; a fact of the wrong type is treated as missing. */
-static void set_fact(const wb__config_maker *m, int field, const wb__fact *fact)
+void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *fact,
+                         wb_origin origin)
 {
-    const wb__config_row *row = &wb__config_rows[field];
+    void *member = wb__config_member(m, field);
+    wb__config_kind kind = wb__config_rows[field].kind;
     bool is_number =
         fact->type == WB__FACT_UINT || fact->type == WB__FACT_INT || fact->type == WB__FACT_REAL;
-    if (row->kind == WB__CONFIG_KIND_FLAG && fact->type == WB__FACT_BOOL)
-        *(uint32_t *)wb__config_member(m, field) = (uint32_t)fact->number;
-    else if (row->kind == WB__CONFIG_KIND_COUNT && fact->type == WB__FACT_UINT)
-        *(uint64_t *)wb__config_member(m, field) = fact->number;
-    else if (row->kind == WB__CONFIG_KIND_REAL && is_number)
-        *(double *)wb__config_member(m, field) = fact->real;
-    else if (!wb__config_is_choice(row->kind) ||
-             !wb__config_choice(row->kind, fact, wb__config_member(m, field)))
+    if (kind == WB__CONFIG_KIND_FLAG && fact->type == WB__FACT_BOOL)
+        *(uint32_t *)member = fact->number != 0;
+    else if (kind == WB__CONFIG_KIND_COUNT && fact->type == WB__FACT_UINT)
+        *(uint64_t *)member = fact->number;
+    else if (kind == WB__CONFIG_KIND_REAL && is_number)
+        *(double *)member = fact->real;
+    else if (!wb__config_is_choice(kind) || !wb__config_choice(kind, fact, member))
         return;
-    m->config->origin[field] = WB_ORIGIN_FILE;
+    m->config->origin[field] = (uint8_t)origin;
 }
 
 static void read_files(const wb__config_maker *m)
@@ -31,7 +31,7 @@ static void read_files(const wb__config_maker *m)
         wb__fact fact = wb__fact_by_key(m->facts, m->prefix, row->keys);
         if (fact.type == WB__FACT_NONE)
             fact = wb__fact_by_path(m->facts, row->paths);
-        set_fact(m, field, &fact);
+        wb__config_set_fact(m, field, &fact, WB_ORIGIN_FILE);
     }
 }
 

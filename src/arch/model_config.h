@@ -49,4 +49,7 @@ typedef struct wb__config_row {
 
 extern const wb__config_row wb__config_rows[WB_CONFIG_FIELDS];
 
+/* Returns the wb_config_field with this name, or -1. */
+int wb__config_field(wb__str name);
+
 #endif

@@ -142,9 +142,6 @@ static bool list_by_path(const wb__facts *facts, const char *paths, wb__fact_lis
             list->tree = facts->config;
             list->parent = node;
             list->node = wb__tree_first(facts->config, node);
-            for (wb__node n = list->node; n != WB__NO_NODE;
-                 n = wb__tree_next(facts->config, node, n))
-                list->count++;
             return true;
         }
     }
@@ -158,22 +155,24 @@ bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys
     return list_by_key(facts, prefix, keys, list) || list_by_path(facts, paths, list);
 }
 
-bool wb__fact_list_seek(wb__fact_list *list, uint64_t index)
+uint64_t wb__fact_list_count(const wb__fact_list *list)
 {
-    if (index >= list->count)
-        return false;
+    return list->element != NULL ? list->count : wb__tree_count(list->tree, list->parent);
+}
+
+void wb__fact_list_seek(wb__fact_list *list, uint64_t index)
+{
     if (list->element != NULL) {
         list->next = index;
-        return true;
+        return;
     }
-    for (; list->next < index; list->next++)
+    for (; list->next < index && list->node != WB__NO_NODE; list->next++)
         list->node = wb__tree_next(list->tree, list->parent, list->node);
-    return true;
 }
 
 bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact)
 {
-    if (list->next >= list->count)
+    if (list->element != NULL ? list->next >= list->count : list->node == WB__NO_NODE)
         return false;
     if (list->element != NULL) {
         list->element(list, list->next, fact);

@@ -82,8 +82,11 @@ wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths);
 bool wb__fact_list_find(const wb__facts *facts, wb__str prefix, const char *keys, const char *paths,
                         wb__fact_list *list);
 
-/* Moves to element `index`. Returns false if the list is shorter. */
-bool wb__fact_list_seek(wb__fact_list *list, uint64_t index);
+/* Returns the number of elements of a list that has been found. */
+uint64_t wb__fact_list_count(const wb__fact_list *list);
+
+/* Moves to element `index`, or to the end if the list is shorter. */
+void wb__fact_list_seek(wb__fact_list *list, uint64_t index);
 
 /* Reads the next element of a list. Returns false at the end. */
 bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact);

@@ -277,6 +277,8 @@ size_t wb__pattern_expand(wb__str pattern, uint32_t layer, uint32_t expert, wb__
             out[n++] = pattern.ptr[i];
             continue;
         }
+        if (n + 10 + (pattern.len - i) + texts[suffix].len > capacity)
+            return 0; /* a number has at most 10 digits */
         n += write_number(pattern.ptr[i + 1] == 'n' ? layer : expert, out + n);
         i += 2;
     }

@@ -77,7 +77,7 @@ static bool read_list(const rope *r, const char *paths, float *factors)
     wb__fact_list list;
     wb__fact fact;
     if (!wb__fact_list_find(&r->semantics->facts, WB__STR(""), "", paths, &list) ||
-        list.count != r->pairs)
+        wb__fact_list_count(&list) != r->pairs)
         return false;
     for (uint64_t i = 0; wb__fact_list_next(&list, &fact); i++) {
         bool is_number = fact.type == WB__FACT_UINT || fact.type == WB__FACT_REAL;

@@ -19,8 +19,10 @@ P
 check smollm3 ''
 check smollm3 'c["no_rope_layers"][1] = 0' no_rope_layers
 check smollm3 'c["no_rope_layers"][3] = 1' no_rope_layers
+check smollm3 'del c["no_rope_layers"]'
 check smollm3 'c["use_sliding_window"] = True' use_sliding_window
 check cohere2 ''
+check cohere2 'del c["layer_types"]'
 check cohere2 'c["layer_types"][0] = "full_attention"' layer_types
 check cohere2 'c["layer_types"][3] = "sliding_attention"' layer_types
 check cohere ''

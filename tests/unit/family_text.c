@@ -118,6 +118,8 @@ static void expressions(void **state)
         {"two", "2"},
         {"a.b/c-d", "7"},
         {"unknown", "none"},
+        {"unknown == 1", "none"},
+        {"unknown != 1", "none"},
         {"1 + 2 * 3", "7"},
         {"(1 + 2) * 3", "9"},
         {"10 - 4 - 3", "3"},
