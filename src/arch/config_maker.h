@@ -64,7 +64,7 @@ static inline wb__family_scope wb__config_scope(const wb__config_maker *m)
 }
 
 /* Sets a field to the value of a fact. Does nothing if the fact has the wrong type for the field
- * (model_config.c). */
+ * (config_rows.c). */
 void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *fact,
                          wb_origin origin);
 

@@ -1,25 +1,6 @@
 #include "arch/config_maker.h"
-#include "arch/config_words.h"
 
 /* ---- fields ---- */
-
-void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *fact,
-                         wb_origin origin)
-{
-    void *member = wb__config_member(m, field);
-    wb__config_kind kind = wb__config_rows[field].kind;
-    bool is_number =
-        fact->type == WB__FACT_UINT || fact->type == WB__FACT_INT || fact->type == WB__FACT_REAL;
-    if (kind == WB__CONFIG_KIND_FLAG && fact->type == WB__FACT_BOOL)
-        *(uint32_t *)member = fact->number != 0;
-    else if (kind == WB__CONFIG_KIND_COUNT && fact->type == WB__FACT_UINT)
-        *(uint64_t *)member = fact->number;
-    else if (kind == WB__CONFIG_KIND_REAL && is_number)
-        *(double *)member = fact->real;
-    else if (!wb__config_is_choice(kind) || !wb__config_choice(kind, fact, member))
-        return;
-    m->config->origin[field] = (uint8_t)origin;
-}
 
 static void read_files(const wb__config_maker *m)
 {
