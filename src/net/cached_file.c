@@ -125,16 +125,19 @@ static wb_status await_byte(wb__chunk *chunk, uint64_t offset, uint64_t *arrived
     }
 }
 
+/* Without users, nobody advances the transfer of a chunk. */
 static void leave(wb__chunk *chunk)
 {
     wb_net *net = chunk->file->remote.net;
     wb__net_lock(net);
-    bool failed = chunk->transfer.state == WB__TRANSFER_FAILED;
-    bool last = --chunk->users == 0 && failed;
+    bool last = --chunk->users == 0;
+    bool failed = last && chunk->transfer.state == WB__TRANSFER_FAILED;
     if (last)
+        wb__transfer_disclaim(&chunk->transfer);
+    if (failed)
         wb__chunk_detach(chunk); /* a later read tries again */
     wb__net_unlock(net);
-    if (last)
+    if (failed)
         wb__chunk_free(chunk);
 }
 
@@ -294,9 +297,13 @@ wb__transfer *wb__cached_file_head(wb__cached_file *file)
     wb__net_lock(remote->net);
     uint64_t end =
         remote->size_known && remote->size < WB__HEAD_FETCHED ? remote->size : WB__HEAD_FETCHED;
-    wb__chunk *chunk = file->chunks == NULL && end > 0 ? wb__chunk_new(file, 0, end) : NULL;
-    if (chunk != NULL)
+    wb__chunk *chunk = wb__chunk_find(file, 0);
+    if (chunk == NULL && end > 0)
+        chunk = wb__chunk_new(file, 0, wb__chunk_clip(file, 0, end));
+    if (chunk != NULL) {
         chunk->users++;
+        chunk->transfer.background = false;
+    }
     wb__net_unlock(remote->net);
     return chunk == NULL ? NULL : &chunk->transfer;
 }
@@ -308,12 +315,16 @@ void wb__cached_file_release(wb__transfer *head)
 
 wb_status wb__cached_file_probe(wb__cached_file *file, wb__context *context)
 {
+    wb_net *net = file->remote.net;
     wb__transfer *head = wb__cached_file_head(file);
     if (head == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__transfers_run(file->remote.net, context, &head, 1, 1);
+    wb_status status = wb__transfers_run(net, context, &head, 1, 1);
     wb__cached_file_release(head);
-    if (status == WB_OK && !file->remote.size_known)
+    wb__net_lock(net);
+    bool size_known = file->remote.size_known;
+    wb__net_unlock(net);
+    if (status == WB_OK && !size_known)
         status = wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NET_REPLY, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_NET_NO_SIZE);
     return status;
@@ -323,10 +334,10 @@ wb_status wb__cached_file_probe(wb__cached_file *file, wb__context *context)
 static const char *version_of(wb__cached_file *file)
 {
     const wb__remote *remote = &file->remote;
+    wb__net_lock(remote->net);
     const char *mark = remote->digest[0] != '\0'   ? remote->digest
                        : remote->sha256[0] != '\0' ? remote->sha256
                                                    : remote->etag;
-    wb__net_lock(remote->net);
     if (file->version[0] == '\0' && mark[0] != '\0')
         (void)snprintf(file->version, sizeof file->version, "%s", mark);
     else if (file->version[0] == '\0')

@@ -46,8 +46,9 @@ typedef struct wb__cached_file {
 void wb__cached_file_init(wb__cached_file *file, wb_net *net, wb__url *url);
 void wb__cached_file_free(wb__cached_file *file);
 
-/* Returns a transfer of the first bytes, for wb__transfers_run; NULL if memory runs out, or if the
- * file has chunks already. Release it with wb__cached_file_release. */
+/* Returns the transfer of the first bytes, for wb__transfers_settle; NULL if memory runs out, or if
+ * the file is empty. Threads that ask for the same file share the transfer. Release it with
+ * wb__cached_file_release. */
 wb__transfer *wb__cached_file_head(wb__cached_file *file);
 void wb__cached_file_release(wb__transfer *head);
 

@@ -2,6 +2,7 @@
 #include "net/fetch.h"
 
 #include "net/listing.h"
+#include "net/trust.h"
 
 typedef struct reason {
     unsigned status;  /* 0: any */
@@ -18,8 +19,8 @@ static const reason reasons[] = {
     {0, "GatedRepo", WB_ERROR_IO, WB__FINDING_NET_GATED, WB__MSG_NET_GATED},
     {404, "RevisionNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_NOT_FOUND, WB__MSG_NET_REVISION},
     {404, "EntryNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_NOT_FOUND, WB__MSG_NET_ENTRY},
-    {401, NULL, WB_ERROR_IO, WB__FINDING_NET_DENIED, WB__MSG_NET_UNAUTHORIZED},
-    {403, NULL, WB_ERROR_IO, WB__FINDING_NET_DENIED, WB__MSG_NET_FORBIDDEN},
+    {401, NULL, WB_ERROR_IO, WB__FINDING_NET_DENIED, WB__MSG_NET_DENIED},
+    {403, NULL, WB_ERROR_IO, WB__FINDING_NET_DENIED, WB__MSG_NET_DENIED},
     {404, NULL, WB_ERROR_NOT_FOUND, WB__FINDING_NET_NOT_FOUND, WB__MSG_NET_NOT_FOUND},
     {410, NULL, WB_ERROR_NOT_FOUND, WB__FINDING_NET_NOT_FOUND, WB__MSG_NET_NOT_FOUND},
     {429, NULL, WB_ERROR_IO, WB__FINDING_NET_RATE, WB__MSG_NET_RATE},
@@ -59,14 +60,10 @@ wb_status wb__fail_reply(const wb_net *net, wb__context *context, const wb__url 
 {
     char host[128];
     const reason *row = find_reason(response);
-    const char *from = net->settings.token != NULL ? net->settings.token_source : "none";
+    bool has_token = wb__trust_token(&net->settings, url);
     wb__printable(host, sizeof host, wb__url_origin(url));
-    if (row->finding == WB__FINDING_NET_STATUS || row->finding == WB__FINDING_NET_RATE)
-        (void)wb__fail(context, row->result, row->finding, WB_NO_OFFSET, WB__STR(""), row->message,
-                       host, response->status);
-    else
-        (void)wb__fail(context, row->result, row->finding, WB_NO_OFFSET, WB__STR(""), row->message,
-                       host, response->status, from);
+    (void)wb__fail(context, row->result, row->finding, WB_NO_OFFSET, WB__STR(""), row->message,
+                   host, response->status, has_token ? net->settings.token_source : "none");
     add_words(net, context, response, reply);
     return row->result;
 }

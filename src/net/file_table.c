@@ -162,9 +162,11 @@ static wb__file_entry **slot_of(wb_net *net, const char *path)
     return &net->files->slots[wb__siphash(&net->files->key, path, strlen(path)) % SLOTS];
 }
 
-static wb__file_entry *find(wb_net *net, const char *path)
+/* Returns the entry of a path, or NULL. *is_full: no entry can be added. */
+static wb__file_entry *find(wb_net *net, const char *path, bool *is_full)
 {
     wb__net_lock(net);
+    *is_full = net->files->count >= ENTRIES_MAX;
     wb__file_entry *entry = *slot_of(net, path);
     while (entry != NULL && strcmp(entry->path, path) != 0)
         entry = entry->next;
@@ -250,9 +252,10 @@ static wb_status probe_entry(wb_net *net, wb__context *context, wb__file_entry *
     wb__cached_file *file = entry->file;
     wb_status status = wb__cached_file_probe(file, context);
     wb__net_lock(net);
-    entry->is_folder = is_folder_redirect(file);
+    bool is_folder = is_folder_redirect(file);
+    entry->is_folder = is_folder;
     wb__net_unlock(net);
-    return entry->is_folder ? WB_OK : status;
+    return is_folder ? WB_OK : status;
 }
 
 /* Servers that do not list their files answer 403 for a file that does not exist. */
@@ -265,33 +268,60 @@ static bool counts_as_missing(const wb__context *context, const wb__file_entry *
     return status == WB_ERROR_NOT_FOUND || denied;
 }
 
-wb_status wb__file_entry_get(wb_net *net, wb__context *context, const char *path, bool probe,
+/* Remembers that a file does not exist. */
+static wb_status keep_missing(wb_net *net, const wb__context *context, wb__file_entry *entry)
+{
+    wb__net_lock(net);
+    entry->missing = WB_ERROR_NOT_FOUND;
+    entry->error = *context->error;
+    wb__net_unlock(net);
+    return WB_ERROR_NOT_FOUND;
+}
+
+/* Reports the error of a file that is known not to exist. *must_probe: its size is not known yet. */
+static wb_status recall(wb_net *net, const wb__context *context, const wb__file_entry *entry,
+                        bool *must_probe)
+{
+    wb__net_lock(net);
+    wb_status missing = entry->missing;
+    if (missing != WB_OK)
+        *context->error = entry->error;
+    *must_probe = entry->file != NULL && !entry->file->remote.size_known;
+    wb__net_unlock(net);
+    return missing;
+}
+
+static wb_status find_or_add(wb_net *net, wb__context *context, const char *path,
                              wb__file_entry **out)
 {
-    wb__file_entry *entry = find(net, path);
+    bool is_full;
+    wb__file_entry *entry = find(net, path, &is_full);
     *out = entry;
-    if (entry != NULL && entry->missing != WB_OK) {
-        *context->error = entry->error;
-        return entry->missing;
+    if (entry != NULL)
+        return WB_OK;
+    if (is_full || (entry = new_entry(net, path)) == NULL)
+        return wb__fail_memory(context);
+    wb_status status = look(net, context, entry);
+    if (status == WB_ERROR_NOT_FOUND) {
+        (void)keep_missing(net, context, entry);
+    } else if (status != WB_OK) {
+        free_entry(net, entry);
+        return status;
     }
-    wb_status status = WB_OK;
-    if (entry == NULL) {
-        if (net->files->count >= ENTRIES_MAX || (entry = new_entry(net, path)) == NULL)
-            return wb__fail_memory(context);
-        status = look(net, context, entry);
-        if (status != WB_OK && status != WB_ERROR_NOT_FOUND) {
-            free_entry(net, entry);
-            return status;
-        }
-    }
-    if (status == WB_OK && probe && entry->file != NULL && !entry->file->remote.size_known)
-        status = probe_entry(net, context, entry);
-    if (counts_as_missing(context, entry, status)) {
-        entry->missing = WB_ERROR_NOT_FOUND;
-        entry->error = *context->error;
-        status = WB_ERROR_NOT_FOUND;
-    }
-    if (*out == NULL)
-        *out = add_entry(net, entry);
-    return status;
+    *out = add_entry(net, entry);
+    return WB_OK;
+}
+
+wb_status wb__file_entry_get(wb_net *net, wb__context *context, const char *path, bool probe,
+                             wb__file_entry **entry)
+{
+    bool must_probe = false;
+    wb_status status = find_or_add(net, context, path, entry);
+    if (status == WB_OK)
+        status = recall(net, context, *entry, &must_probe);
+    if (status != WB_OK || !probe || !must_probe)
+        return status;
+    /* The entry is in the table already, so that threads that ask for one file share the request. */
+    status = probe_entry(net, context, *entry);
+    return counts_as_missing(context, *entry, status) ? keep_missing(net, context, *entry) : status;
 }

@@ -13,11 +13,13 @@
 typedef struct wb__file_entry {
     struct wb__file_entry *next; /* with the same hash */
     char *path;
-    wb_status missing; /* WB_OK, or WB_ERROR_NOT_FOUND */
-    bool is_folder;
     char *local; /* path of a blob in the hub's cache, in place of `file`; NULL: none */
     wb__cached_file *file;
-    wb_error error; /* if missing */
+
+    /* ---- under the lock of the wb_net ---- */
+    wb_status missing; /* WB_OK, or WB_ERROR_NOT_FOUND */
+    wb_error error;    /* if missing */
+    bool is_folder;
 } wb__file_entry;
 
 wb_status wb__file_table_new(wb_net *net, wb__context *context);

@@ -33,8 +33,8 @@ static void set_state(const judgement *j, wb__transfer_state state, uint64_t not
 {
     wb__transfer *t = j->t;
     wb__net_lock(j->net);
-    if (t->is_resolver && state != WB__TRANSFER_IDLE)
-        t->remote->resolving = t->is_resolver = false;
+    if (state != WB__TRANSFER_IDLE)
+        wb__transfer_disclaim(t);
     t->state = state;
     t->not_before = not_before;
     if (state == WB__TRANSFER_FAILED)
@@ -163,8 +163,7 @@ static void renew(const judgement *j)
     t->renewals++;
     wb__net_lock(j->net);
     wb__remote_expire(t->remote, t->generation);
-    if (t->is_resolver)
-        t->remote->resolving = t->is_resolver = false;
+    wb__transfer_disclaim(t);
     wb__net_unlock(j->net);
     again(j);
 }
@@ -315,8 +314,8 @@ wb__transfer_state wb__transfer_advance(wb__transfer *t, uint64_t *wake)
 
 /* ---- several transfers ---- */
 
-/* Advances the transfers. Returns the number of those that are not DONE. Sets *failed to one that is
- * FAILED, and *wake to the time of the next start. */
+/* Advances the transfers. Returns 0 if each is DONE or FAILED. Sets *failed to one that is FAILED, and
+ * *wake to the time of the next start. */
 static size_t step(wb__transfer *const *transfers, size_t n, size_t parallel,
                    const wb__transfer **failed, uint64_t *wake)
 {
@@ -328,10 +327,18 @@ static size_t step(wb__transfer *const *transfers, size_t n, size_t parallel,
         if (state == WB__TRANSFER_FAILED)
             *failed = transfers[i];
         running += state == WB__TRANSFER_RUNNING || state == WB__TRANSFER_ENDED;
-        pending += state != WB__TRANSFER_DONE;
+        pending += state != WB__TRANSFER_DONE && state != WB__TRANSFER_FAILED;
         *wake = next < *wake ? next : *wake;
     }
     return pending;
+}
+
+void wb__transfers_settle(wb_net *net, wb__transfer *const *transfers, size_t n, size_t parallel)
+{
+    const wb__transfer *failed = NULL;
+    uint64_t wake, seen = wb__net_changes(net);
+    while (step(transfers, n, parallel, &failed, &wake) != 0)
+        seen = wb__net_wait_change(net, seen, wake);
 }
 
 wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,

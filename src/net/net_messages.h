@@ -14,7 +14,7 @@
 #define WB__MSG_NET_BUILT_WITHOUT "this build has no support for the network"
 #define WB__MSG_NET_THREAD "cannot start the thread of the network"
 
-/* ---- failures.c: host, status, source of the token ---- */
+/* ---- failures.c: host, status, source of the token that the request carried ---- */
 
 #define WB__MSG_NET_REPOSITORY "%s has no such repository, or it is private (status %u; token: %s)"
 #define WB__MSG_NET_GATED                                                                          \
@@ -22,8 +22,7 @@
     "permission (status %u; token: %s)"
 #define WB__MSG_NET_REVISION "%s has no such revision (status %u)"
 #define WB__MSG_NET_ENTRY "%s has no such file in the repository (status %u)"
-#define WB__MSG_NET_UNAUTHORIZED "%s refuses access (status %u; token: %s)"
-#define WB__MSG_NET_FORBIDDEN "%s refuses access (status %u; token: %s)"
+#define WB__MSG_NET_DENIED "%s refuses access (status %u; token: %s)"
 #define WB__MSG_NET_NOT_FOUND "%s has nothing at this address (status %u)"
 #define WB__MSG_NET_RATE "%s limits the number of requests (status %u)"
 #define WB__MSG_NET_STATUS "%s answers with status %u"
@@ -49,7 +48,7 @@
 #define WB__MSG_NET_REPLY_LIMIT "the answer has more than %zu bytes"
 #define WB__MSG_NET_ENCODING "the server compressed the answer, although it was asked not to"
 
-/* ---- hub.c ---- */
+/* ---- hub.c, remote_list.c ---- */
 
 #define WB__MSG_NET_NOT_CACHED                                                                     \
     "%s at revision %s is not in the cache, and the network is not used (HF_HUB_OFFLINE)"
@@ -73,7 +72,7 @@
 /* ---- net.c ---- */
 
 #define WB__MSG_NET_OFFLINE "the network is not used, because HF_HUB_OFFLINE is set"
-#define WB__MSG_NET_MIRROR "%s receives the token of %s, because HF_ENDPOINT names it"
+#define WB__MSG_NET_MIRROR "%s receives the token of %s"
 
 /* ---- remote_files.c, remote_list.c ---- */
 

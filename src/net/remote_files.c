@@ -58,8 +58,10 @@ static wb_status open_path(void *ctx, const char *path, wb_source *source, int *
     wb_status status = wb__file_entry_get(net, &context, path, true, &entry);
     if (status != WB_OK)
         return status;
+    wb__net_lock(net);
     *is_folder = entry->is_folder;
-    if (entry->is_folder)
+    wb__net_unlock(net);
+    if (*is_folder)
         return WB_OK;
     if (entry->local != NULL)
         return open_local(&context, entry, source);
@@ -91,8 +93,7 @@ static void fetch_heads(wb_net *net, wb__context *context, const char *const *pa
         heads[n] = wb__cached_file_head(entry->file);
         n += heads[n] != NULL;
     }
-    if (n > 0)
-        (void)wb__transfers_run(net, context, heads, n, net->options.connections);
+    wb__transfers_settle(net, heads, n, net->options.connections);
     for (size_t i = 0; i < n; i++)
         wb__cached_file_release(heads[i]);
 }

@@ -156,6 +156,9 @@ static wb_status list_objects(names *n, const wb__address *address)
         else
             status = list_page(n, address, (const char *)query.bytes, &scratch, &token);
     } while (status == WB_OK && token.n > 0 && ++pages < OBJECT_PAGES);
+    if (status == WB_OK && token.n > 0)
+        status = wb__fail(n->context, WB_ERROR_LIMIT, WB__FINDING_NET_REPLY, WB_NO_OFFSET,
+                          WB__STR(""), WB__MSG_NET_NEXT_PAGE, "there are more than 1,000 pages");
     wb__buffer_free(&query);
     wb__buffer_free(&scratch);
     wb__buffer_free(&token);
@@ -225,6 +228,8 @@ static wb_status list_links(names *n, const char *folder)
     if (status == WB_OK && fetch.response.status == 200)
         status = wb__html_each_link((wb__str){(const char *)fetch.reply.bytes, fetch.reply.n},
                                     &scratch, pass_link, n);
+    if (wb__buffer_failed(&scratch))
+        status = wb__fail_memory(n->context);
     if (status == WB_OK && n->count == before)
         status = wb__fail(n->context, WB_ERROR_NOT_FOUND, WB__FINDING_NET_NO_LISTING, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_NET_NO_LISTING, index_name);

@@ -19,17 +19,21 @@ bool wb__reply_fail(wb__reply *reply, const char *reason)
     return false;
 }
 
-static bool next(wb__reply *reply)
+/* Records the failure of the parser. Returns false. */
+static bool fail_json(wb__reply *reply)
 {
-    if (reply->status != WB_OK)
-        return false;
-    if (wb__json_next(&reply->json) != WB__JSON_FAULT)
-        return true;
     if (reply->json.fault == WB__JSON_FAULT_MEMORY) {
         reply->status = wb__fail_memory(reply->context);
         return false;
     }
     return wb__reply_fail(reply, wb__json_fault_text(reply->json.fault));
+}
+
+static bool next(wb__reply *reply)
+{
+    if (reply->status != WB_OK)
+        return false;
+    return wb__json_next(&reply->json) != WB__JSON_FAULT || fail_json(reply);
 }
 
 bool wb__reply_open(wb__reply *reply, wb__json_token token)
@@ -67,8 +71,7 @@ bool wb__reply_skip(wb__reply *reply)
 {
     if (reply->status != WB_OK)
         return false;
-    return wb__json_skip(&reply->json) ||
-           wb__reply_fail(reply, wb__json_fault_text(reply->json.fault));
+    return wb__json_skip(&reply->json) || fail_json(reply);
 }
 
 /* Reads a value that must be a string or null. */

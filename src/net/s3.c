@@ -17,7 +17,9 @@
 
 static bool has_dots(wb__str key)
 {
-    return wb__str_starts_with(key, WB__STR("./")) || wb__str_starts_with(key, WB__STR("../")) ||
+    return wb__str_equal(key, WB__STR(".")) || wb__str_equal(key, WB__STR("..")) ||
+           wb__str_starts_with(key, WB__STR("./")) || wb__str_starts_with(key, WB__STR("../")) ||
+           wb__str_ends_with(key, WB__STR("/.")) || wb__str_ends_with(key, WB__STR("/..")) ||
            wb__str_has(key, WB__STR("/./")) || wb__str_has(key, WB__STR("/../")) ||
            wb__str_has(key, WB__STR("//"));
 }

@@ -3,6 +3,9 @@
 #include "net/percent.h"
 #include "net/url.h"
 
+/* A name has at most 255 bytes, each of which a link may write as "%XX", and a '/'. */
+#define LINK_MAX ((size_t)3 * 256)
+
 static wb__str after(wb__str text, size_t n)
 {
     return (wb__str){text.ptr + n, text.len - n};
@@ -130,6 +133,8 @@ wb_status wb__html_each_link(wb__str document, wb__buffer *scratch,
             return WB_OK;
         wb__str link = {document.ptr, end};
         document = after(document, end);
+        if (link.len > LINK_MAX)
+            continue;
         if (wb__str_starts_with(link, WB__STR("./")))
             link = after(link, 2);
         scratch->n = 0;

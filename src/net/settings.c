@@ -228,7 +228,6 @@ static wb_status find_endpoint(wb__settings *settings, wb__context *context,
                                const wb__environment *environment, const char *given)
 {
     const char *text = given != NULL ? given : wb__variable(environment, "HF_ENDPOINT");
-    settings->is_default_endpoint = text == NULL || strcmp(text, DEFAULT_ENDPOINT) == 0;
     wb__str trimmed = wb__str_from(text != NULL ? text : DEFAULT_ENDPOINT, SIZE_MAX);
     while (trimmed.len > 0 && trimmed.ptr[trimmed.len - 1] == '/')
         trimmed.len--;
@@ -236,12 +235,16 @@ static wb_status find_endpoint(wb__settings *settings, wb__context *context,
     if (fault == wb__url_memory)
         return wb__fail_memory(context);
     if (fault != NULL)
-        return fail_variable(context, "HF_ENDPOINT", fault);
+        return fail_variable(context, given != NULL ? "wb_net_options.endpoint" : "HF_ENDPOINT",
+                             fault);
     wb__str whole = {settings->endpoint.text, settings->endpoint.len};
     while (whole.len > 0 && whole.ptr[whole.len - 1] == '/')
         whole.len--;
     settings->endpoint_text = wb__arena_copy(&settings->arena, whole.ptr, whole.len);
-    return settings->endpoint_text == NULL ? wb__fail_memory(context) : WB_OK;
+    if (settings->endpoint_text == NULL)
+        return wb__fail_memory(context);
+    settings->is_default_endpoint = strcmp(settings->endpoint_text, DEFAULT_ENDPOINT) == 0;
+    return WB_OK;
 }
 
 /* Reads a number of seconds. Fractions are rounded up. */

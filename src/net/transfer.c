@@ -215,12 +215,19 @@ static bool make_request(wb__transfer *t)
     return !wb__buffer_failed(&t->fields);
 }
 
+void wb__transfer_disclaim(wb__transfer *t)
+{
+    if (!t->is_resolver)
+        return;
+    t->remote->resolving = t->is_resolver = false;
+    wb__net_signal(t->remote->net);
+}
+
 static void set_failed(wb__transfer *t, wb__context *context)
 {
     wb_net *net = t->remote->net;
     wb__net_lock(net);
-    if (t->is_resolver)
-        t->remote->resolving = t->is_resolver = false;
+    wb__transfer_disclaim(t);
     t->error = *context->error;
     t->state = WB__TRANSFER_FAILED;
     wb__net_signal(net);
@@ -284,8 +291,6 @@ void wb__transfer_stop(wb__transfer *t)
         wb__engine_cancel(&t->exchange);
     while (t->state == WB__TRANSFER_RUNNING || t->state == WB__TRANSFER_JUDGING)
         wb__net_wait(net);
-    if (t->is_resolver)
-        t->remote->resolving = t->is_resolver = false;
-    wb__net_signal(net);
+    wb__transfer_disclaim(t);
     wb__net_unlock(net);
 }

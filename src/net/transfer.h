@@ -81,12 +81,22 @@ void wb__transfer_judge(wb__transfer *transfer);
  * state; if that is IDLE, sets *wake to the time of the next start, UINT64_MAX after a change. */
 wb__transfer_state wb__transfer_advance(wb__transfer *transfer, uint64_t *wake);
 
-/* Ends a RUNNING transfer and waits for it; the bytes that arrived stay. */
+/* Ends a RUNNING transfer and waits for it; the bytes that arrived stay. No other thread may use the
+ * transfer. */
 void wb__transfer_stop(wb__transfer *transfer);
+
+/* If the transfer asks for the content address, lets another one ask. The lock is held. */
+void wb__transfer_disclaim(wb__transfer *transfer);
+
+/*
+ * Runs transfers, at most `parallel` at a time, until each is DONE or FAILED. Stops none, so that
+ * other threads may run them too.
+ */
+void wb__transfers_settle(wb_net *net, wb__transfer *const *transfers, size_t n, size_t parallel);
 
 /*
  * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED, whose error is
- * copied to the context. All are stopped then.
+ * copied to the context. All are stopped then, so that other threads may use them only if n is 1.
  */
 wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,
                             size_t n, size_t parallel);

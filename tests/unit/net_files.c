@@ -148,6 +148,11 @@ static void object_urls(void **state)
         {"http://127.0.0.1:9000/", "r", "bucket", "x", "http://127.0.0.1:9000/bucket/x"},
         {"http://127.0.0.1:9000", "r", "bucket", "a/../b", NULL},
         {"http://127.0.0.1:9000", "r", "bucket", "a//b", NULL},
+        {"http://127.0.0.1:9000", "r", "bucket", ".", NULL},
+        {"http://127.0.0.1:9000", "r", "bucket", "..", NULL},
+        {"http://127.0.0.1:9000", "r", "bucket", "a/.", NULL},
+        {"http://127.0.0.1:9000", "r", "bucket", "a/..", NULL},
+        {"http://127.0.0.1:9000", "r", "bucket", "a./..b", "http://127.0.0.1:9000/bucket/a./..b"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

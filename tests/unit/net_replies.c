@@ -176,7 +176,7 @@ static wb_status list(wb__listing *listing, wb_error *error, const char *page, b
 static const char page[] =
     "[{\"type\":\"directory\",\"oid\":\"" OID "\",\"size\":0,\"path\":\"b\"},"
     "{\"type\":\"file\",\"oid\":\"" OID
-    "\",\"size\":5,\"path\":\"b/c.json\",\"extra\":{\"a\":[1]}},"
+    "\",\"size\":5,\"path\":\"b/c.json\",\"extra\":{\"a\":[1]},\"x\":\"\\u0041\"},"
     "{\"type\":\"file\",\"oid\":\"" OID "\",\"size\":130,\"path\":\"a.gguf\","
     "\"lfs\":{\"oid\":\"" SHA "\",\"size\":70000000000,\"pointerSize\":130},\"xetHash\":\"" SHA
     "\"}]";
@@ -347,6 +347,32 @@ static void links_of_pages(void **state)
     wb__buffer_free(&scratch);
 }
 
+/* A link that is longer than any name does not end the listing. */
+static void long_links(void **state)
+{
+    static const char last[] = "\"><a href=\"%62.json\">";
+    char all[2048] = "", expected[2048] = "";
+    char *document = malloc(20000);
+    wb__buffer scratch = {.allocator = &wb__default_allocator, .ceiling = 4096};
+    (void)state;
+    assert_non_null(document);
+    strcpy(document, "<a href=\"");
+    for (size_t i = 0; i < 255; i++) { /* the longest name */
+        strcat(document, "%61");
+        strcat(expected, "a");
+    }
+    strcat(document, "/\"><a href=\"");
+    size_t n = strlen(document);
+    memset(document + n, 'x', 10000);
+    memcpy(document + n + 10000, last, sizeof last);
+    assert_int_equal(wb__html_each_link(wb__str_from(document, SIZE_MAX), &scratch, collect, all),
+                     WB_OK);
+    strcat(expected, "/|b.json|");
+    assert_string_equal(all, expected);
+    wb__buffer_free(&scratch);
+    free(document);
+}
+
 /* ---- settings ---- */
 
 static const char *from_table(void *ctx, const char *name)
@@ -438,6 +464,29 @@ static void bad_variables(void **state)
     }
 }
 
+/* The address of the hub may be written with '/' at its end, and a bad one is named by its source. */
+static void endpoints(void **state)
+{
+    wb__settings s;
+    wb_error error;
+    const char *const hub[] = {"HF_ENDPOINT", "https://huggingface.co/", NULL};
+    const char *const mirror[] = {"HF_ENDPOINT", "https://huggingface.co/hub", NULL};
+    const wb__environment environment = {from_table, (void *)(uintptr_t)hub};
+    (void)state;
+    assert_int_equal(read_settings(&s, &error, hub), WB_OK);
+    assert_true(s.is_default_endpoint);
+    wb__settings_free(&s);
+    assert_int_equal(read_settings(&s, &error, mirror), WB_OK);
+    assert_false(s.is_default_endpoint);
+    wb__settings_free(&s);
+    wb__context context = make_context(&error);
+    assert_int_equal(wb__settings_read(&s, &context, &environment, "ftp://x", NULL),
+                     WB_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "wb_net_options.endpoint"));
+    assert_null(strstr(error.message, "HF_ENDPOINT"));
+    wb__settings_free(&s);
+}
+
 static void token_files(void **state)
 {
     wb__settings s;
@@ -524,6 +573,7 @@ int main(void)
         cmocka_unit_test(listings),    cmocka_unit_test(bad_listings),
         cmocka_unit_test(commits),     cmocka_unit_test(listing_without_memory),
         cmocka_unit_test(xml),         cmocka_unit_test(links_of_pages),
+        cmocka_unit_test(long_links),  cmocka_unit_test(endpoints),
         cmocka_unit_test(variables),   cmocka_unit_test(bad_variables),
         cmocka_unit_test(token_files), cmocka_unit_test(aws_files),
     };

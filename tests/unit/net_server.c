@@ -5,6 +5,8 @@
  */
 #include "web_server.h"
 
+#include <stdatomic.h>
+
 #include "weighbridge/net.h"
 
 #define TENSOR                                                                                     \
@@ -408,6 +410,330 @@ static void faults(void **state)
     web_stop(&server);
 }
 
+/* ---- files of one wb_net ---- */
+
+static wb_net *open_net(const wb_net_options *options, wb_files *files)
+{
+    wb_net *net;
+    wb_error error;
+    *files = (wb_files)WB_FILES_INIT;
+    if (wb_net_open(options, &net, &error) != WB_OK || wb_net_files(net, files, &error) != WB_OK)
+        fail_msg("%s\n", error.message);
+    return net;
+}
+
+static const wb_net_options few_retries = {
+    .size = sizeof few_retries, .retries = 1, .token = "secret", .allocator = &locked};
+
+static wb_status read_bytes(const wb_source *source, uint64_t offset)
+{
+    unsigned char bytes[1000];
+    size_t got = 0;
+    wb_status status = source->read(source->ctx, offset, bytes, sizeof bytes, &got);
+    if (status == WB_OK && (got == 0 || memcmp(bytes, model_bytes + offset, got) != 0))
+        status = WB_ERROR_FORMAT;
+    return status;
+}
+
+#define SHARED 8 /* files that two threads open; the first does not exist */
+
+static atomic_uint requests_alone; /* for a file that nobody announced */
+static atomic_uint requests_shared;
+
+static void slow(const web_request *r)
+{
+    usleep(20000);
+    if (strstr(r->text, "GET /moved0 ") != NULL) {
+        missing(r);
+        return;
+    }
+    bool alone = strstr(r->text, "GET /moved-alone ") != NULL;
+    atomic_fetch_add(alone ? &requests_alone : &requests_shared, 1);
+    honest(r);
+}
+
+typedef struct reader {
+    wb_files *files;
+    pthread_barrier_t *barrier;
+    char *paths[SHARED];
+    char *alone;
+    char failure[1024];
+} reader;
+
+static void open_shared(reader *r, const char *path, wb_status expected)
+{
+    wb_error error;
+    int is_folder = 0;
+    wb_source source = WB_SOURCE_INIT;
+    wb_status status = r->files->open(r->files->ctx, path, &source, &is_folder, &error);
+    if (status != expected)
+        (void)snprintf(r->failure, sizeof r->failure, "%s: %s", path, error.message);
+    else if (status == WB_OK && read_bytes(&source, 0) != WB_OK)
+        (void)snprintf(r->failure, sizeof r->failure, "%s: wrong bytes", path);
+}
+
+static void *read_shared(void *ctx)
+{
+    reader *r = ctx;
+    (void)pthread_barrier_wait(r->barrier);
+    r->files->expect(r->files->ctx, (const char *const *)r->paths, SHARED);
+    for (size_t i = 0; i < SHARED; i++)
+        open_shared(r, r->paths[i], i == 0 ? WB_ERROR_NOT_FOUND : WB_OK);
+    (void)pthread_barrier_wait(r->barrier);
+    open_shared(r, r->alone, WB_OK);
+    return NULL;
+}
+
+/* Threads that open the same files share the requests. */
+static void two_threads(void **state)
+{
+    web_server server;
+    wb_files files;
+    pthread_t threads[2];
+    pthread_barrier_t barrier;
+    reader readers[2] = {{.files = &files, .barrier = &barrier},
+                         {.files = &files, .barrier = &barrier}};
+    (void)state;
+    if (!has_network())
+        skip();
+    counts = (counter){0};
+    web_start(&server, slow, model_bytes, model_size);
+    wb_net *net = open_net(&few_retries, &files);
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+    for (size_t t = 0; t < 2; t++) {
+        for (unsigned i = 0; i < SHARED; i++)
+            readers[t].paths[i] = text_of("http://127.0.0.1:%u/moved%u", server.port, i);
+        readers[t].alone = text_of("http://127.0.0.1:%u/moved-alone", server.port);
+        assert_int_equal(pthread_create(&threads[t], NULL, read_shared, &readers[t]), 0);
+    }
+    for (size_t t = 0; t < 2; t++)
+        assert_int_equal(pthread_join(threads[t], NULL), 0);
+    wb_net_close(net);
+    web_stop(&server);
+    for (size_t t = 0; t < 2; t++) {
+        if (readers[t].failure[0] != '\0')
+            fail_msg("thread %zu: %s\n", t, readers[t].failure);
+        for (unsigned i = 0; i < SHARED; i++)
+            free(readers[t].paths[i]);
+        free(readers[t].alone);
+    }
+    assert_int_equal(pthread_barrier_destroy(&barrier), 0);
+    assert_int_equal(atomic_load(&requests_shared), SHARED - 1);
+    assert_int_equal(atomic_load(&requests_alone), 1);
+    assert_clean(&counts);
+}
+
+static void no_size(const web_request *r)
+{
+    char *lines =
+        text_of("Content-Range: bytes %" PRIu64 "-%" PRIu64 "/*\r\n", r->first, r->end - 1);
+    web_header(r->fd, "206 Partial Content", lines);
+    send_range(r, r->end);
+    free(lines);
+}
+
+/* A file whose size the server does not state has the same error each time that it is opened. */
+static void unknown_size(void **state)
+{
+    web_server server;
+    wb_files files;
+    wb_error error;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, no_size, model_bytes, model_size);
+    wb_net *net = open_net(&few_retries, &files);
+    char *path = text_of("http://127.0.0.1:%u/m.safetensors", server.port);
+    for (unsigned i = 0; i < 2; i++) {
+        wb_source source = WB_SOURCE_INIT;
+        if (wb_net_source(net, path, &source, &error) != WB_ERROR_UNSUPPORTED)
+            fail_msg("open %u: %s\n", i, error.message);
+    }
+    wb_net_close(net);
+    web_stop(&server);
+    free(path);
+}
+
+static void first_missing(const web_request *r)
+{
+    if (strstr(r->text, "GET /moved-missing ") != NULL) {
+        missing(r);
+        return;
+    }
+    usleep(300000);
+    honest(r);
+}
+
+/* A file that does not exist does not stop the requests for the files that were announced with it. */
+static void announced(void **state)
+{
+    web_server server;
+    wb_files files;
+    wb_error error;
+    wb_source source = WB_SOURCE_INIT;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, first_missing, model_bytes, model_size);
+    wb_net *net = open_net(&few_retries, &files);
+    char *absent = text_of("http://127.0.0.1:%u/moved-missing", server.port);
+    char *path = text_of("http://127.0.0.1:%u/moved", server.port);
+    const char *const paths[] = {absent, path};
+    files.expect(files.ctx, paths, 2);
+    assert_int_equal(wb_net_source(net, path, &source, &error), WB_OK);
+    assert_int_equal(read_bytes(&source, 0), WB_OK);
+    wb_net_close(net);
+    web_stop(&server);
+    assert_int_equal(server.requests, 2);
+    free(absent);
+    free(path);
+}
+
+static atomic_uint answered;
+
+/* The response after the head is short. Then the address of the content is refused once. */
+static void lapsing(const web_request *r)
+{
+    static unsigned contents;
+    if (strstr(r->text, "GET /m.safetensors ") != NULL)
+        web_header(r->fd, "302 Found", "Location: /moved\r\nContent-Length: 0\r\n");
+    else if (++contents == 3)
+        web_header(r->fd, "403 Forbidden", "Content-Length: 0\r\n");
+    else if (contents == 2)
+        short_ranges(r);
+    else
+        honest(r);
+    atomic_fetch_add(&answered, 1);
+}
+
+/* Waits until the server has answered n requests, and the client has seen the last answer. */
+static void await_answers(unsigned n)
+{
+    for (unsigned i = 0; i < 1000 && atomic_load(&answered) < n; i++)
+        usleep(10000);
+    usleep(100000);
+}
+
+/* A reader whose bytes are there may leave while the request that it started asks for the address of
+ * the content. Other readers must not wait for the answer, which nobody takes. */
+static void abandoned_search(void **state)
+{
+    web_server server;
+    wb_files files;
+    wb_error error;
+    wb_source source = WB_SOURCE_INIT;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, lapsing, model_bytes, model_size);
+    wb_net *net = open_net(&few_retries, &files);
+    char *path = text_of("http://127.0.0.1:%u/m.safetensors", server.port);
+    assert_int_equal(wb_net_source(net, path, &source, &error), WB_OK);
+    for (unsigned n = 3; n <= 5; n++) { /* short, refused, redirected */
+        assert_int_equal(read_bytes(&source, 200000), WB_OK);
+        await_answers(n);
+    }
+    assert_int_equal(read_bytes(&source, 280000), WB_OK);
+    wb_net_close(net);
+    web_stop(&server);
+    free(path);
+}
+
+/* ---- messages ---- */
+
+static void denied(const web_request *r)
+{
+    web_header(r->fd, "403 Forbidden", "Content-Length: 0\r\n");
+}
+
+/* The message of a refusal names the token only if the request carried it. */
+static void token_in_messages(void **state)
+{
+    web_server server;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, denied, model_bytes, model_size);
+    char *endpoint = text_of("http://127.0.0.1:%u", server.port);
+    result other = read_model(server.port, NULL), own = read_model(server.port, endpoint);
+    web_stop(&server);
+    free(endpoint);
+    if (strstr(other.error.message, "token: none") == NULL ||
+        strstr(own.error.message, "token: wb_net_options.token") == NULL)
+        fail_msg("%s\n%s\n", other.error.message, own.error.message);
+}
+
+static void copy_note(void *ctx, const char *message)
+{
+    (void)snprintf(ctx, 256, "%s", message);
+}
+
+/* The note about another host than the usual one tells no source of the endpoint. */
+static void mirror_note(void **state)
+{
+    web_server server;
+    wb_files files;
+    wb_error error;
+    char note[256] = "";
+    wb_source source = WB_SOURCE_INIT;
+    wb_net_options options = few_retries;
+    (void)state;
+    if (!has_network())
+        skip();
+    options.endpoint = "https://hub.invalid";
+    options.note = copy_note;
+    options.note_ctx = note;
+    web_start(&server, honest, model_bytes, model_size);
+    wb_net *net = open_net(&options, &files);
+    char *path = text_of("http://127.0.0.1:%u/m.safetensors", server.port);
+    assert_int_equal(wb_net_source(net, path, &source, &error), WB_OK);
+    assert_string_equal(note, "https://hub.invalid receives the token of wb_net_options.token");
+    wb_net_close(net);
+    web_stop(&server);
+    free(path);
+}
+
+/* ---- listings ---- */
+
+static void endless_pages(const web_request *r)
+{
+    static const char xml[] = "<ListBucketResult><Contents><Key>m.gguf</Key></Contents>"
+                              "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>";
+    char *lines = text_of("Content-Length: %zu\r\n", sizeof xml - 1);
+    web_header(r->fd, "200 OK", lines);
+    web_send(r->fd, xml, sizeof xml - 1);
+    free(lines);
+}
+
+static wb_status ignore_name(void *ctx, const char *name)
+{
+    (void)ctx;
+    (void)name;
+    return WB_OK;
+}
+
+/* A listing of objects that does not end is not cut silently. */
+static void listing_without_end(void **state)
+{
+    web_server server;
+    wb_files files;
+    wb_error error;
+    (void)state;
+    if (!has_network())
+        skip();
+    web_start(&server, endless_pages, model_bytes, model_size);
+    char *endpoint = text_of("http://127.0.0.1:%u", server.port);
+    setenv("AWS_ENDPOINT_URL", endpoint, 1);
+    wb_net *net = open_net(&few_retries, &files);
+    wb_status status = files.list(files.ctx, "s3://moved/", ignore_name, NULL, &error);
+    wb_net_close(net);
+    web_stop(&server);
+    free(endpoint);
+    if (status != WB_ERROR_LIMIT || strstr(error.message, "1,000 pages") == NULL)
+        fail_msg("%d: %s\n", (int)status, error.message);
+    assert_int_equal(server.requests, 1000);
+}
+
 /* The settings of the user must not reach the tests, nor may a proxy see their requests. */
 static void clear_environment(void)
 {
@@ -421,10 +747,19 @@ static void clear_environment(void)
                                         "TRANSFORMERS_OFFLINE",
                                         "ALL_PROXY",
                                         "HF_HUB_DISABLE_IMPLICIT_TOKEN",
-                                        "HF_HUB_DOWNLOAD_TIMEOUT"};
+                                        "HF_HUB_DOWNLOAD_TIMEOUT",
+                                        "AWS_ACCESS_KEY_ID",
+                                        "AWS_SECRET_ACCESS_KEY",
+                                        "AWS_SESSION_TOKEN",
+                                        "AWS_PROFILE",
+                                        "AWS_REGION",
+                                        "AWS_DEFAULT_REGION",
+                                        "AWS_ENDPOINT_URL_S3"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unsetenv(names[i]);
     setenv("no_proxy", "*", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent", 1);
+    setenv("AWS_CONFIG_FILE", "/nonexistent", 1);
 }
 
 static void make_model(void)
@@ -442,10 +777,12 @@ static void make_model(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_servers),
-        cmocka_unit_test(tokens),
-        cmocka_unit_test(few_bytes),
-        cmocka_unit_test(faults),
+        cmocka_unit_test(hostile_servers),     cmocka_unit_test(tokens),
+        cmocka_unit_test(few_bytes),           cmocka_unit_test(faults),
+        cmocka_unit_test(two_threads),         cmocka_unit_test(unknown_size),
+        cmocka_unit_test(announced),           cmocka_unit_test(abandoned_search),
+        cmocka_unit_test(token_in_messages),   cmocka_unit_test(mirror_note),
+        cmocka_unit_test(listing_without_end),
     };
     clear_environment();
     make_model();
