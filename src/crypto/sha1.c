@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/endian.h"
+
 #define BLOCK ((size_t)64)
 
 static uint32_t rotate(uint32_t x, unsigned n)
@@ -13,7 +15,7 @@ static uint32_t rotate(uint32_t x, unsigned n)
 
 static uint32_t load_be32(const uint8_t *p)
 {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    return wb__swap32(wb__load_le32(p));
 }
 
 /* FIPS 180-4, 4.1.1: the function of round t, with its constant of 4.2.1. */

@@ -183,8 +183,7 @@ static bool is_bucket(wb__str bucket)
 {
     for (size_t i = 0; i < bucket.len; i++) {
         char c = bucket.ptr[i];
-        bool good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                    c == '_' || (c >= 'A' && c <= 'Z');
+        bool good = wb__is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
         if (!good || (c == '.' && i + 1 < bucket.len && bucket.ptr[i + 1] == '.'))
             return false;
     }

@@ -4,11 +4,11 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 
 #include "net/curl_api.h"
 #include "net/net_messages.h"
 
-#define USER_AGENT "weighbridge/"
 #define BULK_BUFFER (512L << 10) /* the maximum of libcurl 7.88; its default is 16 KiB */
 #define POLL_MS 1000
 #define IDLE_CONNECTIONS 64L
@@ -160,12 +160,14 @@ static bool prepare(wb__engine *engine, wb__exchange *exchange)
     const wb__curl *api = engine->api;
     CURL *easy = api->easy_init();
     bool good = easy != NULL;
+    char agent[64];
+    (void)snprintf(agent, sizeof agent, "weighbridge/%s", wb_version());
     exchange->easy = easy;
     if (!good || !set_fields(engine, exchange))
         return false;
     SET(CURLOPT_URL, exchange->url);
     SET(CURLOPT_HTTPHEADER, exchange->list);
-    SET(CURLOPT_USERAGENT, USER_AGENT "0.1");
+    SET(CURLOPT_USERAGENT, agent);
     SET(CURLOPT_PRIVATE, (void *)exchange);
     SET(CURLOPT_ERRORBUFFER, exchange->detail);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "net/remote_address.h"
 #include "net/retry.h"
 #include "net/trust.h"
 
@@ -15,16 +16,8 @@ wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, c
     fetch->reply = (wb__buffer){.allocator = &net->allocator, .ceiling = limit};
     wb__response_init(&fetch->response, &net->allocator);
     const char *fault = wb__url_parse(&fetch->url, &net->allocator, wb__str_from(url, SIZE_MAX));
-    if (fault == wb__url_memory)
-        return wb__fail_memory(context);
-    if (fault != NULL)
-        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_ADDRESS, WB_NO_OFFSET,
-                        WB__STR(""), WB__MSG_NET_ADDRESS, fault);
-    if (!wb__trust_scheme(&net->settings, &fetch->url,
-                          (net->options.flags & WB_NET_PLAIN_HTTP) != 0))
-        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_PLAIN_HTTP, WB_NO_OFFSET,
-                        WB__STR(""), WB__MSG_NET_PLAIN_HTTP);
-    return WB_OK;
+    return fault == NULL ? wb__check_scheme(net, context, &fetch->url)
+                         : wb__fail_address(context, fault);
 }
 
 void wb__fetch_free(wb__fetch *fetch)
@@ -84,13 +77,8 @@ static void finished(void *owner)
 static wb_status make_fields(attempt *a, wb__context *context)
 {
     const wb__buffer *own = &a->fetch->fields;
-    const wb__settings *settings = &a->net->settings;
     a->fields = (wb__buffer){.allocator = &a->net->allocator, .ceiling = 2 * FIELDS_MAX};
-    if (wb__trust_token(settings, &a->fetch->url)) {
-        wb__buffer_text(&a->fields, "Authorization: Bearer ");
-        wb__buffer_text(&a->fields, settings->token);
-        wb__buffer_add(&a->fields, "", 1);
-    }
+    wb__trust_add_token(&a->fields, &a->net->settings, &a->fetch->url);
     wb__buffer_add(&a->fields, own->bytes, own->n);
     wb__buffer_add(&a->fields, "", 1);
     return wb__buffer_failed(&a->fields) || wb__buffer_failed(own) ? wb__fail_memory(context)
@@ -131,11 +119,6 @@ static wb_status try_once(attempt *a, wb__context *context)
 }
 
 /* ---- decisions ---- */
-
-static bool is_redirect(unsigned status)
-{
-    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
 
 static wb_status follow(wb__fetch *fetch, wb_net *net, wb__context *context, unsigned *redirects)
 {
@@ -185,13 +168,12 @@ static bool is_final(const attempt *a)
 static wb_status check_reply(const attempt *a, wb__context *context)
 {
     const wb__buffer *reply = &a->fetch->reply;
-    const char *encoding = wb__response_get(&a->fetch->response, WB__FIELD_CONTENT_ENCODING);
     if (reply->too_large)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_NET_REPLY_LIMIT, reply->ceiling);
     if (reply->out_of_memory)
         return wb__fail_memory(context);
-    if (encoding != NULL && strcmp(encoding, "identity") != 0)
+    if (wb__response_is_encoded(&a->fetch->response))
         return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_NET_ENCODING);
     return a->exchange.outcome == WB__OUTCOME_COMPLETE
@@ -207,7 +189,7 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
         wb_status status = try_once(&a, context);
         if (status != WB_OK)
             return status;
-        bool moved = is_final(&a) && is_redirect(fetch->response.status) &&
+        bool moved = is_final(&a) && wb__status_redirects(fetch->response.status) &&
                      wb__response_get(&fetch->response, WB__FIELD_LOCATION) != NULL;
         if (moved && strcmp(fetch->method, "GET") == 0) {
             status = follow(fetch, net, context, &redirects);
@@ -227,8 +209,7 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
 static wb_status check_type(const wb__fetch *fetch, wb__context *context)
 {
     char host[128];
-    const char *type = wb__response_get(&fetch->response, WB__FIELD_CONTENT_TYPE);
-    if (type == NULL || !wb__str_starts_with(wb__str_from(type, SIZE_MAX), WB__STR("text/html")))
+    if (!wb__response_is_page(&fetch->response))
         return WB_OK;
     wb__printable(host, sizeof host, wb__url_origin(&fetch->url));
     return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),

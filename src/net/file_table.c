@@ -3,7 +3,6 @@
 #include "net/hub.h"
 #include "net/hub_cache.h"
 #include "net/remote_address.h"
-#include "net/trust.h"
 
 #define SLOTS 4096
 #define ENTRIES_MAX ((size_t)1000000)
@@ -58,10 +57,9 @@ void wb__file_table_free(wb_net *net)
 
 static wb_status add_file(wb_net *net, wb__context *context, wb__file_entry *entry, wb__url *url)
 {
-    bool plain = (net->options.flags & WB_NET_PLAIN_HTTP) != 0;
-    if (!wb__trust_scheme(&net->settings, url, plain))
-        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_PLAIN_HTTP, WB_NO_OFFSET,
-                        WB__STR(""), WB__MSG_NET_PLAIN_HTTP);
+    wb_status status = wb__check_scheme(net, context, url);
+    if (status != WB_OK)
+        return status;
     entry->file = wb__alloc(&net->allocator, sizeof *entry->file);
     if (entry->file == NULL)
         return wb__fail_memory(context);

@@ -19,7 +19,6 @@ void wb__hub_api(wb__buffer *out, const wb_net *net, const wb__address *address)
 const char *wb__repo_url(const wb__repo *repo, const wb_net *net, const char *path, wb__url *url)
 {
     wb__buffer text = {.allocator = &net->allocator, .ceiling = WB__URL_MAX};
-    *url = (wb__url){.allocator = net->allocator};
     wb__buffer_text(&text, net->settings.endpoint_text);
     wb__buffer_text(&text, "/");
     wb__buffer_text(&text, wb__repo_prefix(repo->address.type));
@@ -28,12 +27,7 @@ const char *wb__repo_url(const wb__repo *repo, const wb_net *net, const char *pa
     wb__buffer_text(&text, repo->commit);
     wb__buffer_text(&text, "/");
     wb__percent_add(&text, wb__str_from(path, SIZE_MAX), true);
-    const char *fault = text.out_of_memory ? wb__url_memory
-                        : text.too_large   ? "it is too long"
-                                           : wb__url_parse(url, &net->allocator,
-                                                           (wb__str){(char *)text.bytes, text.n});
-    wb__buffer_free(&text);
-    return fault;
+    return wb__url_parse_buffer(url, &text);
 }
 
 /* ---- the commit ---- */

@@ -90,11 +90,6 @@ static bool again_later(const judgement *j)
 
 /* ---- redirects ---- */
 
-static bool is_redirect(unsigned status)
-{
-    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
 /* Compares what a hub says about the file behind the redirect with what is known about it. */
 static const char *check_linked(const judgement *j)
 {
@@ -218,7 +213,7 @@ static void judge_status(const judgement *j)
 {
     unsigned status = j->response->status;
     const char *location = wb__response_get(j->response, WB__FIELD_LOCATION);
-    if (is_redirect(status) && location != NULL)
+    if (wb__status_redirects(status) && location != NULL)
         follow(j, location);
     else if (status == 416)
         judge_unsatisfied(j);

@@ -92,9 +92,7 @@ static const char *repo_part_fault(wb__str part)
 {
     for (size_t i = 0; i < part.len; i++) {
         char c = part.ptr[i];
-        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '-' || c == '_' || c == '.';
-        if (!good)
+        if (!wb__is_letter_or_digit(c) && c != '-' && c != '_' && c != '.')
             return "a repository may have letters, digits, '-', '_' and '.' only";
     }
     if (part.len == 0 || part.len > REPO_PART_MAX)
@@ -136,7 +134,7 @@ static char *fold(const wb_allocator *allocator, const char *path)
     size_t n = strlen(path) + 1;
     char *folded = wb__alloc(allocator, n);
     for (size_t i = 0; folded != NULL && i < n; i++)
-        folded[i] = path[i] >= 'A' && path[i] <= 'Z' ? (char)(path[i] - 'A' + 'a') : path[i];
+        folded[i] = wb__lower(path[i]);
     return folded;
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/clock.h"
+
 /* ---- lock and changes ---- */
 
 void wb__net_lock(wb_net *net)
@@ -64,10 +66,7 @@ uint64_t wb__net_wait_change(wb_net *net, uint64_t seen, uint64_t ms)
 
 uint64_t wb__net_now_ms(void)
 {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return wb__now() / 1000000;
 }
 
 /* xorshift64*: Vigna, 2014 */

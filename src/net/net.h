@@ -6,12 +6,13 @@
  *   trust                        where requests may go, and which of them carry the token
  *   settings                     environment variables, token files, AWS profiles
  *   engine, response             HTTP exchanges through libcurl on one thread, header fields
+ *   remote_address               the URLs and credentials of addresses
  *   retry, fetch                 one request with redirects and retries
  *   listing, reply, hub          the HTTP API of a hub
  *   s3, s3_list                  presigned addresses and listings of object stores
  *   remote, transfer             a file on a server, and ranges of its bytes
  *   extent, chunk, cached_file   random access to a remote file through a cache in memory
- *   remote_address, file_table   the files at addresses that were asked for
+ *   file_table                   the files at addresses that were asked for
  *   remote_list, remote_files    names in directories; files on servers as wb_files
  *
  * Threads. The thread of the engine only moves bytes; every decision (redirect, retry, failure) is

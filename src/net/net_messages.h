@@ -38,7 +38,7 @@
 #define WB__MSG_NET_PROTOCOL "%s: the answer is not valid (%s)"
 #define WB__MSG_NET_CANCELLED "%s: the request was cancelled"
 
-/* ---- fetch.c, remote_files.c ---- */
+/* ---- fetch.c, judge.c, net_public.c, remote_address.c, transfer.c ---- */
 
 #define WB__MSG_NET_ADDRESS "the address is not valid: %s"
 #define WB__MSG_NET_PLAIN_HTTP                                                                     \

@@ -1,11 +1,22 @@
 #include "net/remote_address.h"
 
+#include "net/trust.h"
+
 wb_status wb__fail_address(wb__context *context, const char *fault)
 {
     if (fault == wb__url_memory)
         return wb__fail_memory(context);
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_ADDRESS, WB_NO_OFFSET, WB__STR(""),
                     WB__MSG_NET_ADDRESS, fault);
+}
+
+wb_status wb__check_scheme(const wb_net *net, wb__context *context, const wb__url *url)
+{
+    bool plain = (net->options.flags & WB_NET_PLAIN_HTTP) != 0;
+    return wb__trust_scheme(&net->settings, url, plain)
+               ? WB_OK
+               : wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_PLAIN_HTTP, WB_NO_OFFSET,
+                          WB__STR(""), WB__MSG_NET_PLAIN_HTTP);
 }
 
 wb_status wb__address_read(wb_net *net, wb__context *context, wb__arena *arena, const char *path,

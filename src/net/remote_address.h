@@ -20,4 +20,7 @@ wb_status wb__object_url(wb_net *net, wb__context *context, const wb__address *a
 /* Reports what is wrong with an address, or that memory ran out (wb__url_memory). */
 wb_status wb__fail_address(wb__context *context, const char *fault);
 
+/* Fails with ARGUMENT if the URL has http without encryption where it is not allowed. */
+wb_status wb__check_scheme(const wb_net *net, wb__context *context, const wb__url *url);
+
 #endif

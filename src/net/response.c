@@ -131,6 +131,18 @@ const char *wb__response_get(const wb__response *response, wb__field field)
     return response->at[field] == 0 ? NULL : response->text + response->at[field] - 1;
 }
 
+bool wb__response_is_page(const wb__response *response)
+{
+    const char *type = wb__response_get(response, WB__FIELD_CONTENT_TYPE);
+    return type != NULL && wb__str_starts_with(wb__str_from(type, SIZE_MAX), WB__STR("text/html"));
+}
+
+bool wb__response_is_encoded(const wb__response *response)
+{
+    const char *encoding = wb__response_get(response, WB__FIELD_CONTENT_ENCODING);
+    return encoding != NULL && strcmp(encoding, "identity") != 0;
+}
+
 /* ---- numbers and ranges ---- */
 
 bool wb__parse_decimal(wb__str text, uint64_t *number)

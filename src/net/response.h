@@ -37,6 +37,12 @@ void wb__response_line(wb__response *response, const char *line, size_t n);
 /* Returns the value of a field without spaces around it, or NULL. Borrowed until the next line. */
 const char *wb__response_get(const wb__response *response, wb__field field);
 
+/* Returns true if the body is a web page by its Content-Type. */
+bool wb__response_is_page(const wb__response *response);
+
+/* Returns true if the body has a Content-Encoding other than "identity". */
+bool wb__response_is_encoded(const wb__response *response);
+
 /* Parses a decimal number of at most 19 digits, the complete text. */
 bool wb__parse_decimal(wb__str text, uint64_t *number);
 

@@ -18,6 +18,11 @@ bool wb__status_passes(unsigned status)
            (status >= 500 && status < 600 && status != 501 && status != 505);
 }
 
+bool wb__status_redirects(unsigned status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
 unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t received)
 {
     bool unreachable = outcome == WB__OUTCOME_RESOLVE || outcome == WB__OUTCOME_CONNECT;

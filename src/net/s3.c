@@ -64,12 +64,7 @@ const char *wb__s3_url(wb__url *url, const wb_allocator *allocator, const char *
         wb__buffer_text(&text, "?");
         wb__buffer_text(&text, query);
     }
-    const char *fault = text.out_of_memory ? wb__url_memory
-                        : text.too_large
-                            ? "it is too long"
-                            : wb__url_parse(url, allocator, (wb__str){(char *)text.bytes, text.n});
-    wb__buffer_free(&text);
-    return fault;
+    return wb__url_parse_buffer(url, &text);
 }
 
 /* ---- the signature ---- */

@@ -6,6 +6,7 @@
 #include "core/buffer.h"
 #include "io/io.h"
 #include "net/net_messages.h"
+#include "net/percent.h"
 #include "net/response.h"
 
 #define DEFAULT_ENDPOINT "https://huggingface.co"
@@ -38,7 +39,7 @@ static wb_status fail_variable(wb__context *context, const char *name, const cha
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return wb__is_letter_or_digit(c) || c == '_';
 }
 
 /* Appends the value of the variable whose name begins at `text`, after its '$'. Returns the number
@@ -80,10 +81,9 @@ static void add_path(wb__buffer *out, const wb__environment *environment, const 
     }
 }
 
-/* Stores "FOLDER" or "FOLDER/NAME" with replacements in the arena. */
-static wb_status make_path(wb__settings *settings, wb__context *context,
-                           const wb__environment *environment, const char *folder, const char *name,
-                           const char **out)
+wb_status wb__settings_path(wb__settings *settings, wb__context *context,
+                            const wb__environment *environment, const char *folder,
+                            const char *name, const char **out)
 {
     wb__buffer text = {.allocator = &context->allocator, .ceiling = PATH_BYTES};
     wb_status status = WB_OK;
@@ -107,10 +107,10 @@ static wb_status find_home(wb__settings *settings, wb__context *context,
 {
     const char *value = wb__variable(environment, "HF_HOME");
     if (value != NULL)
-        return make_path(settings, context, environment, value, NULL, home);
+        return wb__settings_path(settings, context, environment, value, NULL, home);
     value = wb__variable(environment, "XDG_CACHE_HOME");
-    return make_path(settings, context, environment, value != NULL ? value : "~/.cache",
-                     "huggingface", home);
+    return wb__settings_path(settings, context, environment, value != NULL ? value : "~/.cache",
+                             "huggingface", home);
 }
 
 static wb_status find_caches(wb__settings *settings, wb__context *context,
@@ -120,12 +120,13 @@ static wb_status find_caches(wb__settings *settings, wb__context *context,
     const char *own = wb__variable(environment, "XDG_CACHE_HOME");
     if (cache == NULL)
         cache = wb__variable(environment, "HUGGINGFACE_HUB_CACHE");
-    wb_status status = make_path(settings, context, environment, cache != NULL ? cache : home,
-                                 cache != NULL ? NULL : "hub", &settings->hub_cache);
+    wb_status status =
+        wb__settings_path(settings, context, environment, cache != NULL ? cache : home,
+                          cache != NULL ? NULL : "hub", &settings->hub_cache);
     if (status != WB_OK)
         return status;
-    return make_path(settings, context, environment, own != NULL ? own : "~/.cache", "weighbridge",
-                     &settings->own_cache);
+    return wb__settings_path(settings, context, environment, own != NULL ? own : "~/.cache",
+                             "weighbridge", &settings->own_cache);
 }
 
 /* ---- the token ---- */
@@ -211,8 +212,9 @@ static wb_status find_token(wb__settings *settings, wb__context *context,
     if (settings->token != NULL)
         return WB_OK;
     const char *named = wb__variable(environment, "HF_TOKEN_PATH");
-    wb_status status = make_path(settings, context, environment, named != NULL ? named : home,
-                                 named != NULL ? NULL : "token", &path);
+    wb_status status =
+        wb__settings_path(settings, context, environment, named != NULL ? named : home,
+                          named != NULL ? NULL : "token", &path);
     if (status == WB_OK)
         status = wb__read_small_file(context, &settings->arena, path, 2 * WB__TOKEN_MAX, &text);
     if (status == WB_ERROR_IO) { /* another user's file: public files need no token */
@@ -284,9 +286,10 @@ static wb_status find_certificates(wb__settings *settings, wb__context *context,
     const char *folder = wb__variable(environment, "SSL_CERT_DIR");
     wb_status status = WB_OK;
     if (file != NULL)
-        status = make_path(settings, context, environment, file, NULL, &settings->ca_file);
+        status = wb__settings_path(settings, context, environment, file, NULL, &settings->ca_file);
     if (status == WB_OK && folder != NULL)
-        status = make_path(settings, context, environment, folder, NULL, &settings->ca_folder);
+        status =
+            wb__settings_path(settings, context, environment, folder, NULL, &settings->ca_folder);
     return status;
 }
 

@@ -53,6 +53,12 @@ wb__environment wb__process_environment(void);
 /* Returns the value of a variable, or NULL if it is not set or empty. */
 const char *wb__variable(const wb__environment *environment, const char *name);
 
+/* Stores "FOLDER" or "FOLDER/NAME" in the arena, with "~" at its front and variables replaced. `name`
+ * may be NULL. */
+wb_status wb__settings_path(wb__settings *settings, wb__context *context,
+                            const wb__environment *environment, const char *folder,
+                            const char *name, const char **out);
+
 /* Reads a small text file into the arena. *text is NULL if the file does not exist. */
 wb_status wb__read_small_file(wb__context *context, wb__arena *arena, const char *path,
                               size_t limit, const char **text);

@@ -6,8 +6,6 @@
 #include "net/net_messages.h"
 #include "net/settings.h"
 
-#include "core/buffer.h"
-
 #define FILE_LIMIT ((size_t)256 << 10)
 
 static wb__str trim(wb__str text)
@@ -66,26 +64,20 @@ static wb_status keep(wb__settings *settings, wb__context *context, wb__str valu
     return *out == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
+/* Reads the file that the variable names, else ~/.aws/NAME. *text is NULL if it does not exist. */
 static wb_status read_file(wb__settings *settings, wb__context *context,
                            const wb__environment *environment, const char *variable,
                            const char *name, const char **text)
 {
-    const char *path = wb__variable(environment, variable);
-    const char *home = wb__variable(environment, "HOME");
-    wb__buffer made = {.allocator = &context->allocator, .ceiling = (size_t)8 << 10};
+    const char *named = wb__variable(environment, variable), *path;
     *text = NULL;
-    if (path == NULL && home == NULL)
+    if (named == NULL && wb__variable(environment, "HOME") == NULL)
         return WB_OK;
-    wb__buffer_text(&made, path != NULL ? path : home);
-    if (path == NULL)
-        wb__buffer_text(&made, name);
-    wb__buffer_add(&made, "", 1);
-    wb_status status = wb__buffer_failed(&made)
-                           ? wb__fail_memory(context)
-                           : wb__read_small_file(context, &settings->arena,
-                                                 (const char *)made.bytes, FILE_LIMIT, text);
-    wb__buffer_free(&made);
-    return status;
+    wb_status status =
+        wb__settings_path(settings, context, environment, named != NULL ? named : "~/.aws",
+                          named != NULL ? NULL : name, &path);
+    return status == WB_OK ? wb__read_small_file(context, &settings->arena, path, FILE_LIMIT, text)
+                           : status;
 }
 
 typedef struct row {
@@ -134,15 +126,14 @@ wb_status wb__settings_read_aws(wb__settings *settings, wb__context *context,
                  wb__str_from(wb__variable(environment, rows[i].variable), SIZE_MAX), rows[i].out);
     profile = profile != NULL ? profile : "default";
     bool known = settings->aws_key != NULL || settings->aws_secret != NULL;
-    if (status == WB_OK)
+    if (status == WB_OK && !known)
         status = read_file(settings, context, environment, "AWS_SHARED_CREDENTIALS_FILE",
-                           "/.aws/credentials", &text);
-    if (status == WB_OK)
-        status = known ? WB_OK : read_rows(settings, context, text, profile, rows, 3);
+                           "credentials", &text);
+    if (status == WB_OK && !known)
+        status = read_rows(settings, context, text, profile, rows, 3);
     known = settings->aws_key != NULL || settings->aws_secret != NULL;
     if (status == WB_OK)
-        status =
-            read_file(settings, context, environment, "AWS_CONFIG_FILE", "/.aws/config", &text);
+        status = read_file(settings, context, environment, "AWS_CONFIG_FILE", "config", &text);
     if (status == WB_OK)
         status =
             read_rows(settings, context, text, profile, known ? rows + 3 : rows, known ? n - 3 : n);

@@ -74,14 +74,11 @@ static const char *check_whole(wb__transfer *t, const wb__response *response, ui
 {
     wb__remote *remote = t->remote;
     const char *length = wb__response_get(response, WB__FIELD_CONTENT_LENGTH);
-    const char *type = wb__response_get(response, WB__FIELD_CONTENT_TYPE);
-    bool is_page =
-        type != NULL && wb__str_starts_with(wb__str_from(type, SIZE_MAX), WB__STR("text/html"));
     *total = UINT64_MAX;
     if (length != NULL && !wb__parse_decimal(wb__str_from(length, SIZE_MAX), total))
         return "its Content-Length is not valid";
     bool other_size = remote->size_known && *total != UINT64_MAX && *total != remote->size;
-    if (is_page && (other_size || remote->digest[0] != '\0'))
+    if (wb__response_is_page(response) && (other_size || remote->digest[0] != '\0'))
         return WB__MSG_NET_WEB_PAGE;
     if (other_size)
         return set_fault(t, WB__FAULT_SIZE, WB__MSG_NET_OTHER_SIZE);
@@ -106,9 +103,8 @@ static void keep_etag(wb__remote *remote, const wb__response *response)
 static const char *accept(wb__transfer *t, const wb__response *response)
 {
     wb__remote *remote = t->remote;
-    const char *encoding = wb__response_get(response, WB__FIELD_CONTENT_ENCODING);
     uint64_t total;
-    if (encoding != NULL && strcmp(encoding, "identity") != 0)
+    if (wb__response_is_encoded(response))
         return WB__MSG_NET_ENCODING;
     const char *fault = response->status == 206 ? check_partial(t, response, &total)
                                                 : check_whole(t, response, &total);
@@ -134,7 +130,7 @@ static bool on_begin(void *owner, const wb__response *response)
     }
     if (t->accepted && t->is_resolver) {
         wb__url content;
-        t->remote->resolving = t->is_resolver = false;
+        wb__transfer_disclaim(t);
         if (!t->is_content && wb__url_copy(&content, &t->url))
             wb__remote_set_content(t->remote, &content);
         t->generation = t->remote->generation;
@@ -191,18 +187,13 @@ static void on_finished(void *owner)
 static bool make_request(wb__transfer *t)
 {
     wb__remote *remote = t->remote;
-    const wb__settings *settings = &remote->net->settings;
     char range[64];
     wb__url_free(&t->url);
     if (!wb__remote_address(remote, &t->url, &t->is_content))
         return false;
     t->generation = remote->generation;
     t->fields.n = 0;
-    if (wb__trust_token(settings, &t->url)) {
-        wb__buffer_text(&t->fields, "Authorization: Bearer ");
-        wb__buffer_text(&t->fields, settings->token);
-        wb__buffer_add(&t->fields, "", 1);
-    }
+    wb__trust_add_token(&t->fields, &remote->net->settings, &t->url);
     uint64_t from = t->begin + t->received;
     (void)snprintf(range, sizeof range, "Range: bytes=%" PRIu64 "-%" PRIu64, from, t->end - 1);
     wb__buffer_add(&t->fields, range, strlen(range) + 1);

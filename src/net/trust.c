@@ -5,6 +5,15 @@ bool wb__trust_token(const wb__settings *settings, const wb__url *url)
     return settings->token != NULL && wb__url_same_origin(&settings->endpoint, url);
 }
 
+void wb__trust_add_token(wb__buffer *fields, const wb__settings *settings, const wb__url *url)
+{
+    if (!wb__trust_token(settings, url))
+        return;
+    wb__buffer_text(fields, "Authorization: Bearer ");
+    wb__buffer_text(fields, settings->token);
+    wb__buffer_add(fields, "", 1);
+}
+
 bool wb__trust_scheme(const wb__settings *settings, const wb__url *url, bool plain_http)
 {
     const wb__url *endpoint = &settings->endpoint;

@@ -239,6 +239,17 @@ const char *wb__url_parse(wb__url *url, const wb_allocator *allocator, wb__str t
     return fault != NULL ? fault : make(url, allocator, &p);
 }
 
+const char *wb__url_parse_buffer(wb__url *url, wb__buffer *text)
+{
+    *url = (wb__url){.allocator = *text->allocator};
+    const char *fault = text->out_of_memory ? wb__url_memory
+                        : text->too_large   ? "it is too long"
+                                            : wb__url_parse(url, text->allocator,
+                                                            (wb__str){(char *)text->bytes, text->n});
+    wb__buffer_free(text);
+    return fault;
+}
+
 /* ---- relative references ---- */
 
 static bool has_scheme(wb__str text)
@@ -279,14 +290,8 @@ const char *wb__url_resolve(wb__url *url, const wb__url *base, wb__str reference
     if (has_scheme(reference))
         return wb__url_parse(url, &allocator, reference);
     wb__buffer text = {.allocator = &allocator, .ceiling = 2 * WB__URL_MAX};
-    *url = (wb__url){.allocator = allocator};
     add_absolute(&text, base, reference);
-    const char *fault = text.out_of_memory ? wb__url_memory
-                        : text.too_large
-                            ? "it is too long"
-                            : wb__url_parse(url, &allocator, (wb__str){(char *)text.bytes, text.n});
-    wb__buffer_free(&text);
-    return fault;
+    return wb__url_parse_buffer(url, &text);
 }
 
 /* ---- parts and comparisons ---- */

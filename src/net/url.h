@@ -33,6 +33,9 @@ typedef struct wb__url {
 extern const char wb__url_memory[];
 const char *wb__url_parse(wb__url *url, const wb_allocator *allocator, wb__str text);
 
+/* As wb__url_parse, for a text that was made in a buffer, which is freed. */
+const char *wb__url_parse_buffer(wb__url *url, wb__buffer *text);
+
 /* As wb__url_parse, for a reference that is relative to `base` (RFC 3986, 5.2), such as the header
  * field Location. */
 const char *wb__url_resolve(wb__url *url, const wb__url *base, wb__str reference);

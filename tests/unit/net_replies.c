@@ -536,13 +536,33 @@ static void aws_files(void **state)
                                  "AWS_REGION",
                                  "r",
                                  NULL};
+    const char *const home[] = {
+        "HOME",         folder, "AWS_SHARED_CREDENTIALS_FILE", "~/credentials", "AWS_CONFIG_FILE",
+        "$HOME/config", NULL};
+    /* A file that is too large is not read if the key is known. */
+    char *large = text_of("%s/large", folder);
+    char *bytes = calloc(1, 300000);
+    assert_non_null(bytes);
+    write_file(large, bytes, 300000);
+    free(bytes);
+    const char *const known[] = {"AWS_SHARED_CREDENTIALS_FILE",
+                                 large,
+                                 "AWS_CONFIG_FILE",
+                                 b,
+                                 "AWS_ACCESS_KEY_ID",
+                                 "EK",
+                                 "AWS_SECRET_ACCESS_KEY",
+                                 "ES",
+                                 NULL};
     const char *const half[] = {"AWS_ACCESS_KEY_ID", "EK", NULL};
     const struct row {
         const char *const *table;
         const char *key, *secret, *token, *region;
     } rows[] = {{files, "AK", "SK==", NULL, "eu-west-1"},
                 {work, "WK", "WS", "WT", "us-west-2"},
-                {mixed, "EK", "ES", NULL, "r"}};
+                {mixed, "EK", "ES", NULL, "r"},
+                {home, "AK", "SK==", NULL, "eu-west-1"},
+                {known, "EK", "ES", NULL, "eu-west-1"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         wb__context context = make_context(&error);
         const wb__environment environment = {from_table, (void *)(uintptr_t)rows[i].table};
@@ -559,6 +579,7 @@ static void aws_files(void **state)
     assert_int_equal(read_settings(&s, &error, half), WB_OK);
     assert_int_equal(wb__settings_read_aws(&s, &context, &environment), WB_ERROR_ARGUMENT);
     wb__settings_free(&s);
+    free(large);
     free(a);
     free(b);
     scratch_remove(folder);
