@@ -335,9 +335,7 @@ static const char *version_of(wb__cached_file *file)
 {
     const wb__remote *remote = &file->remote;
     wb__net_lock(remote->net);
-    const char *mark = remote->digest[0] != '\0'   ? remote->digest
-                       : remote->sha256[0] != '\0' ? remote->sha256
-                                                   : remote->etag;
+    const char *mark = remote->digest[0] != '\0' ? remote->digest : remote->etag;
     if (file->version[0] == '\0' && mark[0] != '\0')
         (void)snprintf(file->version, sizeof file->version, "%s", mark);
     else if (file->version[0] == '\0')
@@ -357,7 +355,5 @@ void wb__cached_file_source(wb__cached_file *file, wb_source *source)
                           .expect = expect,
                           .explain = explain,
                           .version = version_of(file),
-                          .digest = remote->digest[0] != '\0'   ? remote->digest
-                                    : remote->sha256[0] != '\0' ? remote->sha256
-                                                                : NULL};
+                          .digest = remote->digest[0] != '\0' ? remote->digest : NULL};
 }

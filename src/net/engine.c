@@ -82,13 +82,6 @@ static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
     return exchange->stopped ? 0 : size * n;
 }
 
-static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
-{
-    wb__exchange *exchange = ctx;
-    size_t got = exchange->provide(exchange->owner, bytes, size * n);
-    return got == SIZE_MAX || atomic_load(&exchange->cancelled) ? CURL_READFUNC_ABORT : got;
-}
-
 /* ---- one exchange ---- */
 
 /* Sets an option and records a failure in `good`. */
@@ -98,15 +91,13 @@ static bool set_transport(wb__engine *engine, CURL *easy, const wb__exchange *ex
 {
     const wb__curl *api = engine->api;
     const wb__engine_options *options = &engine->options;
-    uint32_t stall =
-        exchange->stall_seconds != 0 ? exchange->stall_seconds : options->stall_timeout;
     bool good = true;
     SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_CONNECTTIMEOUT, (long)options->connect_timeout);
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    SET(CURLOPT_LOW_SPEED_TIME, (long)stall);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)options->stall_timeout);
     SET(CURLOPT_HTTP_VERSION,
         exchange->bulk ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
     if (exchange->bulk)
@@ -127,32 +118,9 @@ static bool set_fields(wb__engine *engine, wb__exchange *exchange)
     const char *fields = exchange->fields == NULL ? "" : exchange->fields;
     struct curl_slist *list = engine->api->slist_append(NULL, "Accept-Encoding: identity");
     exchange->list = list;
-    /* A server that waits for "100 Continue" would cost a round trip. */
-    if (list != NULL && exchange->body_bytes > 0)
-        list = engine->api->slist_append(list, "Expect:");
     for (; list != NULL && *fields != '\0'; fields += strlen(fields) + 1)
         list = engine->api->slist_append(list, fields);
     return list != NULL;
-}
-
-static bool set_body(wb__engine *engine, CURL *easy, wb__exchange *exchange)
-{
-    const wb__curl *api = engine->api;
-    bool good = true;
-    if (exchange->provide != NULL) {
-        SET(CURLOPT_UPLOAD, 1L);
-        SET(CURLOPT_READFUNCTION, on_body);
-        SET(CURLOPT_READDATA, (void *)exchange);
-        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
-    } else if (exchange->body != NULL) {
-        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
-        SET(CURLOPT_POSTFIELDS, exchange->body);
-    } else if (strcmp(exchange->method, "HEAD") == 0) {
-        SET(CURLOPT_NOBODY, 1L);
-    }
-    if (strcmp(exchange->method, "GET") != 0 && strcmp(exchange->method, "HEAD") != 0)
-        SET(CURLOPT_CUSTOMREQUEST, exchange->method);
-    return good;
 }
 
 static bool prepare(wb__engine *engine, wb__exchange *exchange)
@@ -175,7 +143,7 @@ static bool prepare(wb__engine *engine, wb__exchange *exchange)
     SET(CURLOPT_HEADERDATA, (void *)exchange);
     SET(CURLOPT_WRITEFUNCTION, on_data);
     SET(CURLOPT_WRITEDATA, (void *)exchange);
-    return set_transport(engine, easy, exchange) && set_body(engine, easy, exchange) && good;
+    return set_transport(engine, easy, exchange) && good;
 }
 
 static void link_active(wb__engine *engine, wb__exchange *exchange)

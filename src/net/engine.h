@@ -1,7 +1,7 @@
 /*
  * net/engine.h: HTTP requests through libcurl, many at a time, on one thread of their own.
  *
- * An exchange is one request and its response. wb__engine_start hands it to the engine's thread,
+ * An exchange is one GET request and its response. wb__engine_start hands it to the engine's thread,
  * which calls `begin` when the header is complete, `data` for each piece of the body, and `finished`
  * once at the end; these functions must not block for long. Until `finished`, the exchange and all
  * memory that it borrows belong to the engine. Redirects are not followed, nothing is decompressed,
@@ -38,16 +38,9 @@ typedef struct wb__exchange wb__exchange;
 
 struct wb__exchange {
     /* ---- the request ---- */
-    const char *method; /* static */
     const char *url;    /* canonical text of a wb__url */
     const char *fields; /* header fields, each followed by NUL, and a NUL at the end; may be NULL */
-    const void *body;   /* sent with POST and the like; NULL: none */
-    uint64_t body_bytes;
-    /* Provides the body instead of `body`: fills in up to n bytes and returns their number; SIZE_MAX
-     * to abort. */
-    size_t (*provide)(void *owner, void *bytes, size_t n);
-    bool bulk;              /* large bodies: HTTP/1.1, large buffers */
-    uint32_t stall_seconds; /* 0: the default of the engine */
+    bool bulk;          /* large bodies: HTTP/1.1, large buffers */
 
     void *owner;
     bool (*begin)(void *owner, const wb__response *response); /* may be NULL */

@@ -34,7 +34,6 @@ typedef struct wb__extent {
     uint64_t elements;                 /* of the current array: left to read */
     uint64_t array_at, array_elements; /* start of the current array of strings, and its length */
     uint32_t type;                     /* of the current value or element */
-    uint32_t dimensions;               /* of the current tensor: left to read */
     bool has_merges;
     uint64_t tokens; /* length of the first long array of strings */
 } wb__extent;

@@ -11,9 +11,7 @@
 wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, const char *url,
                           size_t limit)
 {
-    *fetch = (wb__fetch){.method = "GET"};
-    fetch->fields = (wb__buffer){.allocator = &net->allocator, .ceiling = FIELDS_MAX};
-    fetch->reply = (wb__buffer){.allocator = &net->allocator, .ceiling = limit};
+    *fetch = (wb__fetch){.reply = {.allocator = &net->allocator, .ceiling = limit}};
     wb__response_init(&fetch->response, &net->allocator);
     const char *fault = wb__url_parse(&fetch->url, &net->allocator, wb__str_from(url, SIZE_MAX));
     return fault == NULL ? wb__check_scheme(net, context, &fetch->url)
@@ -23,22 +21,8 @@ wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, c
 void wb__fetch_free(wb__fetch *fetch)
 {
     wb__url_free(&fetch->url);
-    wb__buffer_free(&fetch->fields);
     wb__buffer_free(&fetch->reply);
     wb__response_free(&fetch->response);
-}
-
-static void add_field(wb__buffer *fields, const char *name, const char *value)
-{
-    wb__buffer_text(fields, name);
-    wb__buffer_text(fields, ": ");
-    wb__buffer_text(fields, value);
-    wb__buffer_add(fields, "", 1);
-}
-
-void wb__fetch_field(wb__fetch *fetch, const char *name, const char *value)
-{
-    add_field(&fetch->fields, name, value);
 }
 
 /* ---- one attempt ---- */
@@ -47,15 +31,9 @@ typedef struct attempt {
     wb_net *net;
     wb__fetch *fetch;
     wb__exchange exchange;
-    wb__buffer fields; /* HTTP header fields: those of `fetch`, and Authorization */
+    wb__buffer fields; /* HTTP header fields */
     bool is_finished;  /* under the lock */
 } attempt;
-
-static size_t provide(void *owner, void *bytes, size_t n)
-{
-    attempt *a = owner;
-    return a->fetch->provide(a->fetch->owner, bytes, n);
-}
 
 static bool take_data(void *owner, const uint8_t *bytes, size_t n)
 {
@@ -76,13 +54,10 @@ static void finished(void *owner)
 
 static wb_status make_fields(attempt *a, wb__context *context)
 {
-    const wb__buffer *own = &a->fetch->fields;
-    a->fields = (wb__buffer){.allocator = &a->net->allocator, .ceiling = 2 * FIELDS_MAX};
+    a->fields = (wb__buffer){.allocator = &a->net->allocator, .ceiling = FIELDS_MAX};
     wb__trust_add_token(&a->fields, &a->net->settings, &a->fetch->url);
-    wb__buffer_add(&a->fields, own->bytes, own->n);
     wb__buffer_add(&a->fields, "", 1);
-    return wb__buffer_failed(&a->fields) || wb__buffer_failed(own) ? wb__fail_memory(context)
-                                                                   : WB_OK;
+    return wb__buffer_failed(&a->fields) ? wb__fail_memory(context) : WB_OK;
 }
 
 /* Sends the request once and waits for its end. */
@@ -93,14 +68,8 @@ static wb_status try_once(attempt *a, wb__context *context)
     fetch->reply.n = 0;
     fetch->reply.too_large = false;
     a->is_finished = false;
-    a->exchange = (wb__exchange){.method = fetch->method,
-                                 .url = fetch->url.text,
+    a->exchange = (wb__exchange){.url = fetch->url.text,
                                  .fields = (const char *)a->fields.bytes,
-                                 .body = fetch->body,
-                                 .body_bytes = fetch->body_bytes,
-                                 .provide = fetch->provide == NULL ? NULL : provide,
-                                 .bulk = fetch->bulk,
-                                 .stall_seconds = fetch->stall_seconds,
                                  .owner = a,
                                  .data = take_data,
                                  .finished = finished};
@@ -145,17 +114,16 @@ static wb_status follow(wb__fetch *fetch, wb_net *net, wb__context *context, uns
 static bool wait_again(const attempt *a, unsigned *failures)
 {
     wb_net *net = a->net;
-    wb__fetch *fetch = a->fetch;
-    uint64_t asked = wb__response_wait(&fetch->response, (int64_t)time(NULL));
+    uint64_t asked = wb__response_wait(&a->fetch->response, (int64_t)time(NULL));
     wb__net_lock(net);
     unsigned limit = wb__retry_limit(net->options.retries, a->exchange.outcome, net->received);
-    bool again = ++*failures <= limit && (fetch->provide == NULL || fetch->rewind != NULL);
-    uint64_t wait = again ? wb__retry_wait_ms(*failures, asked, wb__net_random(net)) : UINT64_MAX;
+    uint64_t wait =
+        ++*failures > limit ? UINT64_MAX : wb__retry_wait_ms(*failures, asked, wb__net_random(net));
     uint64_t until = wait == UINT64_MAX ? 0 : wb__net_now_ms() + wait;
     while (wb__net_now_ms() < until)
         wb__net_wait_until(net, until);
     wb__net_unlock(net);
-    return wait != UINT64_MAX && (fetch->rewind == NULL || fetch->rewind(fetch->owner));
+    return wait != UINT64_MAX;
 }
 
 /* Returns true if the reply is final. */
@@ -191,7 +159,7 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
             return status;
         bool moved = is_final(&a) && wb__status_redirects(fetch->response.status) &&
                      wb__response_get(&fetch->response, WB__FIELD_LOCATION) != NULL;
-        if (moved && strcmp(fetch->method, "GET") == 0) {
+        if (moved) {
             status = follow(fetch, net, context, &redirects);
             if (status != WB_OK)
                 return status;

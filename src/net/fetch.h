@@ -1,6 +1,6 @@
 /*
- * net/fetch.h: one request whose reply fits into memory, with redirects and retries. For replies in
- * JSON or XML and for uploads; ranges of large files are transfers (net/transfer.h).
+ * net/fetch.h: a GET request whose reply fits into memory, with redirects and retries. Ranges of
+ * large files are transfers (net/transfer.h).
  */
 #ifndef WB_NET_FETCH_H
 #define WB_NET_FETCH_H
@@ -12,19 +12,7 @@
 #define WB__REDIRECTS_MAX 20u
 
 typedef struct wb__fetch {
-    /* ---- the request ---- */
-    const char *method; /* static; NULL: GET */
-    wb__url url;        /* owned; after a redirect the target */
-    wb__buffer fields;  /* more header fields: wb__fetch_field */
-    const void *body;   /* borrowed; NULL: none */
-    uint64_t body_bytes;
-    size_t (*provide)(void *owner, void *bytes, size_t n); /* as in wb__exchange */
-    bool (*rewind)(void *owner); /* prepares `provide` for another attempt; NULL: not possible */
-    void *owner;
-    bool bulk;
-    uint32_t stall_seconds;
-
-    /* ---- the reply ---- */
+    wb__url url; /* after a redirect the target */
     wb__response response;
     wb__buffer reply; /* its ceiling is the limit of the reply */
 } wb__fetch;
@@ -35,11 +23,8 @@ wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, c
                           size_t limit);
 void wb__fetch_free(wb__fetch *fetch);
 
-/* Adds a header field, "Name: value". */
-void wb__fetch_field(wb__fetch *fetch, const char *name, const char *value);
-
 /*
- * Sends the request. Follows redirects of GET, repeats what can pass, and returns WB_OK for a reply
+ * Sends the request. Follows redirects, repeats what can pass, and returns WB_OK for a reply
  * with any status: wb__fetch_run_ok also fails for a status other than 2xx, and for web pages.
  */
 wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context);

@@ -70,7 +70,6 @@ static wb_status find_commit(wb_net *net, wb__context *context, wb__repo *repo)
     }
     if (!net->settings.offline)
         return ask_commit(net, context, repo);
-    repo->from_cache = true;
     wb_status status = wb__hub_cache_read_ref(net, context, &repo->address, repo->commit);
     return status == WB_OK && repo->commit[0] == '\0' ? fail_offline(context, repo) : status;
 }
@@ -78,8 +77,7 @@ static wb_status find_commit(wb_net *net, wb__context *context, wb__repo *repo)
 /* ---- the files ---- */
 
 /* Copies the target of `Link: <…>; rel="next"` to *next, which is empty at the last page. */
-static wb_status next_page(const wb__fetch *fetch, wb_net *net, wb__context *context,
-                           wb__buffer *next)
+static wb_status next_page(const wb__fetch *fetch, wb__context *context, wb__buffer *next)
 {
     wb__url url;
     const char *link = wb__response_get(&fetch->response, WB__FIELD_LINK);
@@ -99,7 +97,6 @@ static wb_status next_page(const wb__fetch *fetch, wb_net *net, wb__context *con
         return wb__fail_memory(context);
     if (fault == NULL && !same)
         return WB_OK;
-    (void)net;
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NET_REPLY, WB_NO_OFFSET, WB__STR(""),
                     WB__MSG_NET_NEXT_PAGE, fault != NULL ? fault : "it is the same page");
 }
@@ -115,7 +112,7 @@ static wb_status ask_page(wb_net *net, wb__context *context, wb__repo *repo, wb_
         status = wb__listing_add_page(&repo->listing, context, (const char *)fetch.reply.bytes,
                                       fetch.reply.n);
     if (status == WB_OK)
-        status = next_page(&fetch, net, context, url);
+        status = next_page(&fetch, context, url);
     wb__fetch_free(&fetch);
     return status;
 }
@@ -149,7 +146,6 @@ static wb_status find_listing(wb_net *net, wb__context *context, wb__repo *repo)
         return status;
     if (net->settings.offline)
         return fail_offline(context, repo);
-    repo->from_cache = false;
     status = ask_listing(net, context, repo);
     return status == WB_OK ? wb__listing_finish(&repo->listing, context) : status;
 }

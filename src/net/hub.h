@@ -19,7 +19,6 @@ typedef struct wb__repo {
     wb__address address; /* repository and revision; the path is empty */
     char commit[WB__HEX_COMMIT + 1];
     wb__listing listing;
-    bool from_cache; /* nothing was asked of the hub */
 } wb__repo;
 
 /*

@@ -6,8 +6,6 @@
  *     CACHE/models--OWNER--NAME/refs/REVISION               the commit of a revision
  *     CACHE/models--OWNER--NAME/trees/COMMIT.json           the listing of a commit
  *     CACHE/.locks/models--OWNER--NAME/DIGEST.lock          flock, while a blob is written
- *
- * This header has what readers need; net/pull_cache.h writes.
  */
 #ifndef WB_NET_HUB_CACHE_H
 #define WB_NET_HUB_CACHE_H

@@ -28,12 +28,6 @@ wb__str wb__blob_name(wb__str etag)
     return good ? etag : WB__STR("");
 }
 
-void wb__hex_decode(const char *digits, uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)(wb__hex_value(digits[2 * i]) << 4 | wb__hex_value(digits[2 * i + 1]));
-}
-
 void wb__hex_encode(const uint8_t *bytes, size_t n, char *digits)
 {
     for (size_t i = 0; i < n; i++) {

@@ -35,8 +35,7 @@ bool wb__is_hex(wb__str text);
  */
 wb__str wb__blob_name(wb__str etag);
 
-/* Converts 2 * n hexadecimal digits to n bytes, and back (without NUL). */
-void wb__hex_decode(const char *digits, uint8_t *bytes, size_t n);
+/* Writes n bytes as 2 * n hexadecimal digits, without NUL. */
 void wb__hex_encode(const uint8_t *bytes, size_t n, char *digits);
 
 /*

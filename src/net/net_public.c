@@ -89,7 +89,6 @@ wb_status wb_net_open(const wb_net_options *options, wb_net **out, wb_error *err
         return wb__fail_memory(&context);
     }
     set_defaults(net);
-    context.allocator = net->allocator;
     status = fill(net, &context);
     if (status == WB_OK)
         *out = net;

@@ -27,10 +27,9 @@ typedef struct wb__remote {
     unsigned generation; /* number of changes of `content` */
     bool resolving;      /* a transfer asks `url` for the content address */
     bool size_known;
-    uint64_t size;  /* bytes of the file */
-    char etag[258]; /* strong ETag of the content address; empty if there is none */
-    char sha256[WB__HEX_SHA256 + 1]; /* stated by the server in header fields; empty if not */
-    bool ignores_ranges;             /* the server answered a range with the whole file */
+    uint64_t size;       /* bytes of the file */
+    char etag[258];      /* strong ETag of the content address; empty if there is none */
+    bool ignores_ranges; /* the server answered a range with the whole file */
 } wb__remote;
 
 /* Initializes a remote file. Takes ownership of *url. */

@@ -130,8 +130,7 @@ static wb_status list_page(names *n, const wb__address *address, const char *que
         if (wb__buffer_failed(token) || wb__buffer_failed(scratch))
             status = wb__fail_memory(n->context);
     }
-    if (fetch.method != NULL)
-        wb__fetch_free(&fetch);
+    wb__fetch_free(&fetch);
     return status;
 }
 
@@ -234,8 +233,7 @@ static wb_status list_links(names *n, const char *folder)
         status = wb__fail(n->context, WB_ERROR_NOT_FOUND, WB__FINDING_NET_NO_LISTING, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_NET_NO_LISTING, index_name);
     wb__buffer_free(&scratch);
-    if (fetch.method != NULL)
-        wb__fetch_free(&fetch);
+    wb__fetch_free(&fetch);
     return status;
 }
 
@@ -292,8 +290,7 @@ static wb_status list_web(names *n, const char *folder)
         if (status == WB_OK)
             status = read_index(n, (wb__str){(const char *)fetch.reply.bytes, fetch.reply.n});
     }
-    if (fetch.method != NULL)
-        wb__fetch_free(&fetch);
+    wb__fetch_free(&fetch);
     if (status == WB_OK && !found)
         status = list_set(n, folder);
     return status != WB_OK || n->count > 0 ? status : list_links(n, folder);

@@ -42,12 +42,14 @@ bool wb__reply_element(wb__reply *reply);
 /* Skips the value of the current key, or the current element. */
 bool wb__reply_skip(wb__reply *reply);
 
-/* Read the value of the current key. wb__reply_string copies the string to `text`, NUL-terminated:
- * if it does not fit or has a NUL, `text` becomes empty. null leaves the result unchanged. */
+/* Copies the string that is the value of the current key to `text`, NUL-terminated. If it does not fit
+ * or has a NUL, and for null, `text` becomes empty. */
 bool wb__reply_string(wb__reply *reply, char *text, size_t capacity);
+
+/* Reads the number that is the value of the current key. null leaves *value unchanged. */
 bool wb__reply_uint(wb__reply *reply, uint64_t *value);
 
-/* Reads a string into the arena. */
+/* Reads a string into the arena; null as the empty string. */
 bool wb__reply_arena(wb__reply *reply, wb__arena *arena, wb__str *text);
 
 /* Enters the object that is the value of the current key. Returns false without a failure if the

@@ -35,7 +35,5 @@ uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random)
         return asked > WB__RETRY_ASKED_MAX_S ? UINT64_MAX : asked * 1000;
     unsigned doublings = failures == 0 ? 0 : failures - 1;
     uint64_t wait = doublings >= 6 ? WB__RETRY_LAST_MS : (uint64_t)WB__RETRY_FIRST_MS << doublings;
-    if (wait > WB__RETRY_LAST_MS)
-        wait = WB__RETRY_LAST_MS;
     return wait - random % (wait / 2);
 }

@@ -113,20 +113,14 @@ static wb_status find_home(wb__settings *settings, wb__context *context,
                              "huggingface", home);
 }
 
-static wb_status find_caches(wb__settings *settings, wb__context *context,
-                             const wb__environment *environment, const char *home)
+static wb_status find_cache(wb__settings *settings, wb__context *context,
+                            const wb__environment *environment, const char *home)
 {
     const char *cache = wb__variable(environment, "HF_HUB_CACHE");
-    const char *own = wb__variable(environment, "XDG_CACHE_HOME");
     if (cache == NULL)
         cache = wb__variable(environment, "HUGGINGFACE_HUB_CACHE");
-    wb_status status =
-        wb__settings_path(settings, context, environment, cache != NULL ? cache : home,
-                          cache != NULL ? NULL : "hub", &settings->hub_cache);
-    if (status != WB_OK)
-        return status;
-    return wb__settings_path(settings, context, environment, own != NULL ? own : "~/.cache",
-                             "weighbridge", &settings->own_cache);
+    return wb__settings_path(settings, context, environment, cache != NULL ? cache : home,
+                             cache != NULL ? NULL : "hub", &settings->hub_cache);
 }
 
 /* ---- the token ---- */
@@ -306,7 +300,7 @@ wb_status wb__settings_read(wb__settings *settings, wb__context *context,
     if (status == WB_OK)
         status = find_home(settings, context, environment, &home);
     if (status == WB_OK)
-        status = find_caches(settings, context, environment, home);
+        status = find_cache(settings, context, environment, home);
     if (status == WB_OK && token != NULL)
         status = take_token(settings, context, token, "wb_net_options.token");
     else if (status == WB_OK)

@@ -27,7 +27,6 @@ typedef struct wb__settings {
     const char *token;        /* for the endpoint */
     const char *token_source; /* where it was found, for messages: "HF_TOKEN" */
     const char *hub_cache;    /* directory of the hub's cache */
-    const char *own_cache;    /* directory of our own cache, for digests of pieces */
     bool offline;
     uint32_t connect_timeout; /* seconds */
     uint32_t stall_timeout;   /* seconds without a byte */

@@ -250,7 +250,6 @@ void wb__transfer_start(wb__transfer *t)
     bool good = !starts || make_request(t);
     if (starts && good)
         t->state = WB__TRANSFER_RUNNING;
-    t->started = wb__net_now_ms();
     wb__net_unlock(net);
     if (!starts)
         return;
@@ -260,8 +259,7 @@ void wb__transfer_start(wb__transfer *t)
     t->fault_kind = WB__FAULT_REPLY;
     t->ignored = 0;
     t->received_before = t->received;
-    t->exchange = (wb__exchange){.method = "GET",
-                                 .url = t->url.text,
+    t->exchange = (wb__exchange){.url = t->url.text,
                                  .fields = (const char *)t->fields.bytes,
                                  .bulk = true,
                                  .owner = t,

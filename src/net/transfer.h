@@ -44,7 +44,6 @@ typedef struct wb__transfer {
 
     wb__transfer_state state; /* under the lock */
     uint64_t not_before;      /* time of the next start: wb__net_now_ms */
-    uint64_t started;         /* time of the last start */
     wb_error error;           /* if FAILED */
 
     /* ---- internal ---- */

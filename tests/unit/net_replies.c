@@ -405,7 +405,6 @@ static void variables(void **state)
     assert_int_equal(read_settings(&s, &error, plain), WB_OK);
     assert_string_equal(s.endpoint_text, "https://huggingface.co");
     assert_string_equal(s.hub_cache, "/home/u/.cache/huggingface/hub");
-    assert_string_equal(s.own_cache, "/home/u/.cache/weighbridge");
     assert_true(s.is_default_endpoint && s.token == NULL && !s.offline);
     assert_int_equal(s.stall_timeout, 10);
     wb__settings_free(&s);
@@ -434,10 +433,14 @@ static void variables(void **state)
     assert_string_equal(s.token, "hf_abc");
     assert_string_equal(s.token_source, "HF_TOKEN");
     assert_string_equal(s.hub_cache, "/home/u/hf/me/${X}/hub");
-    assert_string_equal(s.own_cache, "/c/weighbridge");
     assert_string_equal(s.ca_file, "/home/u/ca.pem");
     assert_int_equal(s.stall_timeout, 3);
     assert_true(s.offline);
+    wb__settings_free(&s);
+
+    const char *const base[] = {"XDG_CACHE_HOME", "/c", NULL};
+    assert_int_equal(read_settings(&s, &error, base), WB_OK);
+    assert_string_equal(s.hub_cache, "/c/huggingface/hub");
     wb__settings_free(&s);
 
     const char *const cache[] = {"HUGGINGFACE_HUB_CACHE", "/x/y", "XDG_CACHE_HOME", "/c", NULL};
