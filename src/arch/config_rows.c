@@ -32,7 +32,7 @@ void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *f
         *(uint64_t *)member = fact->number;
     else if (kind == WB__CONFIG_KIND_REAL && is_number)
         *(double *)member = fact->real;
-    else if (!wb__config_is_choice(kind) || !wb__config_choice(kind, fact, member))
+    else if (!wb__config_choice(kind, fact, member))
         return;
     m->config->origin[field] = (uint8_t)origin;
 }

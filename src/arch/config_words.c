@@ -53,11 +53,6 @@ static const word *words_of(wb__config_kind kind)
     }
 }
 
-bool wb__config_is_choice(wb__config_kind kind)
-{
-    return words_of(kind) != NULL;
-}
-
 const char *wb__config_word(wb__config_kind kind, uint32_t value)
 {
     const word *w = words_of(kind);
@@ -81,10 +76,13 @@ static bool is_spelt(const word *w, wb__str text)
 
 bool wb__config_choice(wb__config_kind kind, const wb__fact *fact, uint32_t *value)
 {
+    const word *w = words_of(kind);
+    if (w == NULL)
+        return false;
     *value = 0;
     if (fact->type != WB__FACT_TEXT && fact->type != WB__FACT_UINT)
         return false;
-    for (const word *w = words_of(kind); w->name != NULL; w++) {
+    for (; w->name != NULL; w++) {
         if (fact->type == WB__FACT_TEXT ? is_spelt(w, fact->text) : fact->number == w->value)
             *value = w->value;
     }

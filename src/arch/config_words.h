@@ -8,8 +8,7 @@
 #include "arch/model_config.h"
 #include "arch/model_facts.h"
 
-/* Returns true if fields of this kind are enumerated: 32-bit numbers that have names. */
-bool wb__config_is_choice(wb__config_kind kind);
+/* Fields of an enumerated kind are 32-bit numbers that have names. */
 
 /* Returns the name of a value of an enumerated kind, or NULL if the value has none. */
 const char *wb__config_word(wb__config_kind kind, uint32_t value);
@@ -17,7 +16,7 @@ const char *wb__config_word(wb__config_kind kind, uint32_t value);
 /*
  * Converts a fact to a value of an enumerated kind. The fact is a word, or a number as GGUF uses
  * it. *value is 0 for an unknown word or number. Returns false if the fact is neither a word nor a
- * number.
+ * number, and, without changing *value, if the kind is not enumerated.
  */
 bool wb__config_choice(wb__config_kind kind, const wb__fact *fact, uint32_t *value);
 

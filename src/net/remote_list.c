@@ -30,7 +30,7 @@ typedef struct names {
 static wb_status pass_on(names *n, wb__str name)
 {
     wb__buffer *last = &n->name;
-    if (last->n == name.len + 1 && memcmp(last->bytes, name.ptr, name.len) == 0)
+    if (last->n > 0 && wb__str_equal((wb__str){(const char *)last->bytes, last->n - 1}, name))
         return WB_OK;
     last->n = 0;
     wb__buffer_add(last, name.ptr, name.len);
