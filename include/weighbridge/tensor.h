@@ -43,7 +43,8 @@ typedef struct wb_tensor {
  */
 WB_API uint64_t wb_tensor_count(const wb_model *model);
 
-/* Describes a tensor, or a part of a tensor. The tensors are in the order of the files. */
+/* Describes the tensor at `index`, or a stored part of a packed tensor, such as its scales, if
+ * `index` is at least wb_tensor_count. The tensors are in the order of the files. */
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 

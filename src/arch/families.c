@@ -3,7 +3,8 @@
 
 /* ---- search ---- */
 
-/* Returns family i of the set followed by the compiled families; NULL after the last one. */
+/* Returns the family with index i in a list of the families of the set and then the compiled
+ * families. Returns NULL after the last one. */
 static const wb__family *family_at(const wb__family_set *set, size_t i)
 {
     size_t own = set == NULL ? 0 : set->count;

@@ -133,7 +133,7 @@ typedef enum wb__key_type {
     WB__KEY_LIST /* of the type of the value; config.json only */
 } wb__key_type;
 
-/* The place of a key. */
+/* Where a conversion writes a key. */
 typedef enum wb__key_place {
     WB__KEYS_GGUF, /* key: GGUF, for a model with config.json */
     WB__KEYS_JSON, /* json: config.json, for a GGUF file */

@@ -113,7 +113,7 @@ wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                name_of(conversion, saying->in_place, saying->suffix, row->name));
 }
 
-/* ---- global scales that a target reads ---- */
+/* ---- global scales that the programs of a target format read ---- */
 
 static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *row)
 {

@@ -101,7 +101,8 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     reader.table = &model->table;
     reader.fast = fast;
     for (size_t i = 0; i < WB__ST_FRAMES; i++) {
-        /* A single NUL marks an unused frame. It matches no member: a member has a quote there. */
+        /* open.text has the bytes before the values of a tensor, which begin with the quote of its
+         * name. A single NUL marks an unused frame: no tensor matches it. */
         reader.frames[i].open.len = 1;
         reader.frames[i].open.text[0] = '\0';
     }
