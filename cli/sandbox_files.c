@@ -118,12 +118,12 @@ static void allow_beside(int rules, const char *path)
     text_add(&folder, path, (size_t)(base - path));
     allow(rules, folder.ptr, READ_DIR);
     DIR *all = opendir(folder.ptr);
-    while (all != NULL && (entry = readdir(all)) != NULL) {
+    int fd = all == NULL ? -1 : dirfd(all);
+    while (fd >= 0 && (entry = readdir(all)) != NULL) {
         struct stat st;
         if (is_of_model(entry->d_name, base) &&
-            fstatat(dirfd(all), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(st.st_mode))
-            allow_open(rules, openat(dirfd(all), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC),
+            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            allow_open(rules, openat(fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC),
                        READ_FILE);
     }
     if (all != NULL)

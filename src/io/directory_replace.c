@@ -207,13 +207,12 @@ wb_status wb__directory_replace(wb__context *context, const char *made, const ch
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     struct stat st;
-    level l = {.from = open(path, flags),
-               .to = open(made, flags),
-               .kept = kept,
-               .context = context,
-               .path = path};
-    bool is_open = l.from >= 0 && l.to >= 0 && fstat(l.from, &st) == 0;
-    int os_error = is_open ? 0 : errno;
+    level l = {.from = open(path, flags), .to = -1, .kept = kept, .context = context, .path = path};
+    int os_error = l.from < 0 ? errno : 0;
+    if (os_error == 0 && (l.to = open(made, flags)) < 0)
+        os_error = errno;
+    if (os_error == 0 && fstat(l.from, &st) != 0)
+        os_error = errno;
     (void)wb__error_reset(context->error, context->error);
     if (os_error == 0)
         os_error = each(&l, link_entry);

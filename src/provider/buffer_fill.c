@@ -368,7 +368,9 @@ static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first
     p.rows.count = (end < to_end ? end : to_end) - p.rows.start;
     uint64_t at = run->dst + (p.rows.start - run->to_rows.start) * row_bytes;
     uint64_t bytes = p.rows.count * row_bytes;
-    p.to = f->mapped != NULL ? f->mapped + at : wb__alloc(&f->context->allocator, bytes);
+    p.to = f->mapped != NULL  ? f->mapped + at
+           : bytes > SIZE_MAX ? NULL
+                              : wb__alloc(&f->context->allocator, (size_t)bytes);
     wb_status status = p.to == NULL ? wb__fail_memory(f->context) : WB_OK;
     for (uint64_t done = 0; done < n && status == WB_OK; done += most)
         status = read_permuted(f, &p, first + done, n - done < most ? n - done : most);
@@ -376,7 +378,7 @@ static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first
         return status;
     if (status == WB_OK)
         status = upload_all(f, p.to, at, bytes);
-    wb__free(&f->context->allocator, p.to, bytes);
+    wb__free(&f->context->allocator, p.to, (size_t)bytes);
     return status;
 }
 

@@ -56,12 +56,13 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, float adds, i
     (void)wb__codec_get(from, wb__cpu_features(), &widen);
     (void)wb__codec_get(to, wb__cpu_features(), &narrow);
     bounds b = bounds_of(to);
+    bool is_changed = adds != 0;
     const uint8_t *in = src;
     uint8_t *out = dst;
     while (n > 0) {
         size_t piece = n < PIECE ? (size_t)n : PIECE;
         const float *wide = room;
-        if (from == WB_DTYPE_F32 && adds == 0)
+        if (from == WB_DTYPE_F32 && !is_changed)
             wide = (const float *)(const void *)in;
         else if (from == WB_DTYPE_F32)
             memcpy(room, in, piece * sizeof *room);
@@ -69,7 +70,7 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, float adds, i
             widen.decode(in, room, piece);
         else
             wb__dtype_convert(widen.dtype, in, 0, f32, room, piece);
-        if (adds != 0)
+        if (is_changed)
             add(room, piece, adds);
         count(wide, piece, b, lost);
         if (to == WB_DTYPE_F32)

@@ -215,7 +215,8 @@ static wb_status locate(many *m, wb__entry *const *entries)
         m->list[i] =
             (wanted){.file = tensor.file, .offset = tensor.offset, .index = i, .entry = entries[i]};
     }
-    qsort(m->list, m->count, sizeof *m->list, in_file_order);
+    if (m->count > 1)
+        qsort(m->list, m->count, sizeof *m->list, in_file_order);
     return WB_OK;
 }
 

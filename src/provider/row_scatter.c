@@ -34,7 +34,7 @@ static void scatter_nibbles(const wb__run *run, const uint8_t *row, size_t n, ui
     for (uint64_t i = 0; i < 2 * n; i++) {
         uint64_t k = wb__row_change_to(&run->change, i);
         unsigned from = nibbles[i % 8], into = nibbles[k % 8];
-        unsigned code = row[i / 8 * 4 + from / 2] >> (from % 2 * 4) & 15u;
+        unsigned code = (unsigned)row[i / 8 * 4 + from / 2] >> (from % 2 * 4) & 15u;
         to[k / 8 * 4 + into / 2] |= (uint8_t)(code << (into % 2 * 4));
     }
 }
@@ -47,7 +47,7 @@ void wb__scatter_row(const wb__run *run, const uint8_t *row, size_t n, uint8_t *
         scatter_nibbles(run, row, n, to);
     } else {
         size_t size = (size_t)wb__dtype_bytes(wb__dtype_get(run->from), 1);
-        for (uint64_t i = 0; i < n / size; i++)
+        for (uint64_t i = 0; size != 0 && i < n / size; i++)
             memcpy(to + wb__row_change_to(&run->change, i) * size, row + i * size, size);
     }
 }

@@ -73,7 +73,7 @@ wb_status wb__operand_take_part(wb__context *context, const wb_model *model, wb_
                                 uint32_t part)
 {
     wb__leaf leaves[WB__FUSED_MAX];
-    uint64_t rows[WB__FUSED_MAX];
+    uint64_t rows[WB__FUSED_MAX] = {0};
     size_t n = wb__leaf_parts(operand->role.leaf, leaves);
     if (part > n || operand->tensor.rank == 0)
         return WB_ERROR_NOT_FOUND;

@@ -276,6 +276,8 @@ static wb_status fill(rope *r, wb_rope *out, size_t capacity)
     if (capacity < r->pairs)
         return wb__fail(r->context, WB_ERROR_LIMIT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_READ_ROPE_CAPACITY, (unsigned long long)r->pairs);
+    if (r->frequencies == NULL)
+        return WB_OK;
     set_plain(r, r->layer.rope_theta);
     return scale(r);
 }

@@ -178,8 +178,8 @@ static wb_status use_all(subject *s, const wb_model *model, wb_provider *provide
     wb_cache_stats stats = WB_CACHE_STATS_INIT;
     wb_status status = WB_OK;
     uint64_t count = some(model);
-    const char **names = malloc((count + 1) * sizeof *names);
-    size_t *lens = malloc((count + 1) * sizeof *lens);
+    const char **names = malloc((size_t)(count + 1) * sizeof *names);
+    size_t *lens = malloc((size_t)(count + 1) * sizeof *lens);
     if (names == NULL || lens == NULL)
         abort();
     for (uint64_t i = 0; status == WB_OK && i < count; i++) {

@@ -125,7 +125,7 @@ static void check_buffers(wb_provider *provider, const wb_model *model, const wb
         unsigned char *bytes = malloc((size_t)a.bytes + 1);
         assert_non_null(bytes);
         assert_int_equal(wb_provider_download(provider, &a, 0, bytes, a.bytes, NULL), WB_OK);
-        assert_memory_equal(bytes, b.contents, a.bytes);
+        assert_memory_equal(bytes, b.contents, (size_t)a.bytes);
         assert_int_equal(a.overflowed, b.overflowed);
         assert_int_equal(a.underflowed, b.underflowed);
         free(bytes);

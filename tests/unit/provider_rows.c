@@ -433,7 +433,7 @@ static void test_slices_inside_heads(void **state)
         assert_int_equal(wb_provider_slice(provider, "layers.0.attention.q.weight", SIZE_MAX, 0,
                                            rank, 5, &b, NULL),
                          WB_OK);
-        assert_memory_equal(b.contents, expected + at, b.bytes);
+        assert_memory_equal(b.contents, expected + at, (size_t)b.bytes);
         at += (size_t)b.bytes;
     }
     assert_int_equal(at, n);
@@ -456,7 +456,7 @@ static void check_same(wb_provider *provider, const char *a, const char *b, uint
     wb_buffer x, y;
     unsigned char *p = get(provider, a, &x), *q = get(provider, b, &y);
     assert_int_equal(x.bytes, y.bytes);
-    assert_memory_equal(p, q, x.bytes);
+    assert_memory_equal(p, q, (size_t)x.bytes);
     assert_int_equal(x.parts, parts);
     assert_int_equal(y.parts, parts);
     assert_int_equal(x.dtype, wb_provider_dtype(provider, a, SIZE_MAX));
@@ -483,7 +483,7 @@ static void test_virtual_names(void **state)
     unsigned char *bytes = get(provider, "layers.0.attention.v.weight", &b);
     assert_int_equal(b.shape[0], KV_HEADS * HEAD);
     assert_int_equal(b.borrowed, 1); /* a range of the mapped tensor */
-    assert_memory_equal(bytes, part + (HEADS + KV_HEADS) * HEAD * DIM * 4, b.bytes);
+    assert_memory_equal(bytes, part + (HEADS + KV_HEADS) * HEAD * DIM * 4, (size_t)b.bytes);
     free(bytes);
     bytes = get(provider, "layers.0.ffn.up.weight", &b);
     part = weights_bytes(w, "model.layers.0.mlp.gate_up_proj.weight", &n);
@@ -500,7 +500,7 @@ static void test_virtual_names(void **state)
                                            SIZE_MAX, 0, rank, 2, &joined, NULL),
                          WB_OK);
         assert_int_equal(whole.bytes, joined.bytes);
-        assert_memory_equal(whole.contents, joined.contents, whole.bytes);
+        assert_memory_equal(whole.contents, joined.contents, (size_t)whole.bytes);
     }
     wb_buffer q = WB_BUFFER_INIT;
     wb_error error;

@@ -163,11 +163,12 @@ static wb_status take(const search *s, const char *path)
     bool is_hidden_part = is_hidden(wb__path_base(path), WB__KEPT_END, &whole) && is_part(s, whole);
     if (is_hidden_part && !is_folder)
         withdraw(s, whole, &st);
+    int os_error = EBUSY;
     if (is_folder)
         wb__directory_retire(&s->context->allocator, path);
-    else
-        (void)unlink(path);
-    return lstat(path, &st) == 0 ? fail_removal(s, path, errno == 0 ? EBUSY : errno) : WB_OK;
+    else if (unlink(path) != 0)
+        os_error = errno;
+    return lstat(path, &st) == 0 ? fail_removal(s, path, os_error) : WB_OK;
 }
 
 static wb_status visit(void *ctx, const char *name)
