@@ -77,12 +77,18 @@ wb("inspect", "--layers", "--tokens", "--template", "--modelfile", "--names", "b
 wb("inspect", "--tokens", "--template", "--modelfile", "one.safetensors", names="inspect")
 for model in "qwen3-mxfp4", "gemma3-4bit", "llama-mixed_3_6":
     wb("inspect", models + model, names="inspect")
-# An MLX tensor in a compressed archive, and a column-major one
-with zipfile.ZipFile("z.npz", "w", zipfile.ZIP_DEFLATED) as z:
-    for name, kind, order, shape in (("t.weight", "<u4", False, (4, 8)), ("t.scales", "<f4", False, (4, 1)),
-                                     ("t.biases", "<f4", False, (4, 1)), ("u", "<f4", True, (2, 3))):
-        head = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
-        z.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(4 * shape[0] * shape[1]))
+# An MLX tensor in a compressed archive, and a column-major one. Without zlib, the archive is not compressed.
+def archive(method):
+    with zipfile.ZipFile("z.npz", "w", method) as z:
+        for name, kind, order, shape in (("t.weight", "<u4", False, (4, 8)), ("t.scales", "<f4", False, (4, 1)),
+                                         ("t.biases", "<f4", False, (4, 1)), ("u", "<f4", True, (2, 3))):
+            head = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+            z.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(4 * shape[0] * shape[1]))
+
+archive(zipfile.ZIP_DEFLATED)
+has_zlib = b"no-zlib" not in subprocess.run(["wb", "verify", "z.npz", "--json"], capture_output=True).stdout
+if not has_zlib:
+    archive(zipfile.ZIP_STORED)
 wb("inspect", "z.npz", names="inspect")
 wb("inspect", "--metadata", "general.architecture", twins + "llama.gguf", twins + "llama", "nowhere", names="metadata metadata failure")
 for key in "general.architecture", "tokenizer.ggml.tokens", "llama.context_length":
@@ -132,6 +138,8 @@ for event in map(json.loads, p.stderr.splitlines()):
     visit({"$ref": "#/$defs/progress"}, event, "")
 
 described = {path for name, node in schema["$defs"].items() for path in described(node, name)}
+if not has_zlib:
+    described -= {"tensor.parts[].stored"}  # only parts of compressed tensors have it
 assert len(described) > 200 and not described - seen, sorted(described - seen)
 # The checks can fail.
 answer, = wb("inspect", "one.safetensors")
