@@ -202,8 +202,8 @@ static void put_limits(const wb__family *f)
     (void)fputs("static const wb__limit limits[] = {\n", out);
     for (size_t i = 0; i < f->limit_count; i++) {
         const wb__limit *limit = &f->limits[i];
-        (void)fprintf(out, "    {%u, \"%s\", e%d,\n     \"%s\"},\n", limit->sides, limit->member,
-                      exprs[i], limit->text);
+        (void)fprintf(out, "    {%u, %u, \"%s\", e%d,\n     \"%s\"},\n", limit->sides,
+                      limit->is_refused, limit->member, exprs[i], limit->text);
     }
     (void)fputs("};\n", out);
 }

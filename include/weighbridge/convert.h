@@ -69,6 +69,12 @@ typedef struct wb_convert_lora {
  * result is compared with the source.
  */
 #define WB_CONVERT_RESUME 8u
+/*
+ * Convert a model even if programs that read the target compute something else than config.json
+ * specifies, or do not load it, because the target cannot express a setting. A finding
+ * (convert-granted) names each setting. Without this flag, wb_convert_plan fails with UNSUPPORTED.
+ */
+#define WB_CONVERT_FORCE_LOSSY 16u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */

@@ -156,6 +156,7 @@ typedef struct wb__key_row {
 /* A limit: configs for which the programs that read a target format would compute wrong results. */
 typedef struct wb__limit {
     uint8_t sides;      /* the targets of a conversion to which the limit applies */
+    bool is_refused;    /* the conversion is refused; otherwise there is a warning */
     const char *member; /* the member of config.json to name in the message */
     wb__expr condition; /* true: the config is outside the limit */
     const char *text;

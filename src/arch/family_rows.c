@@ -75,10 +75,10 @@ bool wb__parser_key(wb__family_parser *p, wb__key_place place, wb__key_row *row)
 
 /* ---- limits ---- */
 
-bool wb__parser_limit(wb__family_parser *p, wb__limit *limit)
+bool wb__parser_limit(wb__family_parser *p, bool is_refused, wb__limit *limit)
 {
     wb__str member;
-    *limit = (wb__limit){.sides = 0};
+    *limit = (wb__limit){.is_refused = is_refused};
     if (!wb__parser_sides(p, &limit->sides) || !wb__parser_word(p, &member) ||
         (limit->member = wb__parser_copy(p, member)) == NULL || !wb__parser_expect(p, "if") ||
         !wb__parser_expr(p, &limit->condition))

@@ -154,10 +154,9 @@ static bool read_key(table *t, size_t place)
 
 /* ---- limits ---- */
 
-static bool read_warn(table *t, size_t unused)
+static bool read_limit(table *t, size_t is_refused)
 {
-    (void)unused;
-    if (!wb__parser_limit(&t->p, &t->limits[t->family->limit_count]))
+    if (!wb__parser_limit(&t->p, is_refused != 0, &t->limits[t->family->limit_count]))
         return false;
     t->family->limit_count++;
     return true;
@@ -225,7 +224,8 @@ static const struct {
     {"flag", read_flag, 0},
     {"need", read_need, 0},
     {"layer-prefix", read_layer_prefix, 0},
-    {"warn", read_warn, 0},
+    {"warn", read_limit, false},
+    {"refuse", read_limit, true},
     {"tensor", read_tensor, 0},
     {"drop", read_drop, 0},
 };

@@ -44,7 +44,8 @@ static void read_window(const wb__config_maker *m)
     if (!m->by_key && (off || window.type == WB__FACT_NULL))
         wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
     uint64_t pattern = pattern_of_layer_types(m->facts);
-    if (!wb__config_is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN) && pattern != 0)
+    /* transformers uses layer_types where both exist. */
+    if (pattern != 0 && (!m->by_key || !wb__config_is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN)))
         wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW_PATTERN, pattern, WB_ORIGIN_DERIVED);
 }
 

@@ -132,8 +132,8 @@ struct wb_conversion {
     struct wb__imatrix *matrix;   /* importance matrix; NULL: the caller gave none */
     const wb_convert_lora *loras; /* the caller's list of adapters; valid only during planning */
     uint64_t lora_count;
-    /* flags of the policy: WB_CONVERT_STRICT, _FORCE, _FEB2026 and _RESUME */
-    bool strict, replace, feb2026, resume;
+    /* flags of the policy: WB_CONVERT_STRICT, _FORCE, _FEB2026, _RESUME and _FORCE_LOSSY */
+    bool strict, replace, feb2026, resume, lossy;
     /* number of activation-scale tensors (input_scale) that the plan contains */
     uint64_t input_scales;
     uint64_t other_parts; /* number of tensors of other parts, which are left out */
@@ -317,7 +317,7 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
 
 /* ---- plan/family_limits.c ---- */
 
-/* Adds a warning for each value of the config that the target cannot express. */
+/* Refuses values of the config that the target cannot express, or adds a warning. */
 wb_status wb__plan_limits(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/other_parts.c ---- */

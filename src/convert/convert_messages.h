@@ -165,6 +165,11 @@
     "%s defines no name for this tensor and would not load a file that contains it"
 #define WB__MSG_CONVERT_TENSOR_DROPPED                                                             \
     "the target format does not use this tensor, so it is left out"
+#define WB__MSG_CONVERT_REFUSED "%s; to convert the model in spite of this, use --force-lossy"
+#define WB__MSG_CONVERT_IMPLIED_WORD                                                               \
+    "GGUF has no key for this setting of the architecture, and llama.cpp uses %.*s"
+#define WB__MSG_CONVERT_IMPLIED_NUMBER                                                             \
+    "GGUF has no key for this setting of the architecture, and llama.cpp uses %g"
 #define WB__MSG_CONVERT_OTHER_PARTS                                                                \
     "this is the first of %llu tensors of other parts of the model, such as a vision encoder, "    \
     "which are left out: the GGUF file contains the text model"

@@ -13,6 +13,8 @@ def convert(family, change, drop=()):
     shutil.copytree(twins / family, "in", copy_function=shutil.copyfile)
     os.chmod("in", 0o755)
     config = json.loads((twins / family / "config.json").read_text())
+    if not family.startswith("gemma"):
+        config["sliding_window"] = None  # llama.cpp ignores it, of which a finding tells
     config = {k: v for k, v in (config | change).items() if k not in drop}
     pathlib.Path("in/config.json").write_text(json.dumps(config))
     code, answer, said = wb("convert", "in", "out.gguf", "--force", "--json")

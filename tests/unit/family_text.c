@@ -244,6 +244,7 @@ static const char every_statement[] = "# A comment, then the first statement.\n"
                                       "json c.d = n_layers\n"
                                       "mlx m = 1\n"
                                       "json kinds[] = i == 0 ? \"a\" : \"b\"\n"
+                                      "refuse hf x if i == 1 \"no\"\n"
                                       "warn gguf, mlx activation if activation != \"silu\"\n"
                                       "    \"other programs differ\"\n"
                                       "tensor L.q [dim, *] | L.attn.q, mlx:L.q, ~L.old_q.weight | "
@@ -294,10 +295,11 @@ static void statements(void **state)
     assert_int_equal(f->keys[3].place, WB__KEYS_MLX);
     assert_int_equal(f->keys[4].type, WB__KEY_LIST);
 
-    assert_int_equal(f->limit_count, 1);
-    assert_int_equal(f->limits[0].sides, WB__SIDE_GGUF | WB__SIDE_MLX);
-    assert_string_equal(f->limits[0].member, "activation");
-    assert_string_equal(f->limits[0].text, "other programs differ");
+    assert_int_equal(f->limit_count, 2);
+    assert_int_equal(f->limits[1].sides, WB__SIDE_GGUF | WB__SIDE_MLX);
+    assert_string_equal(f->limits[1].member, "activation");
+    assert_true(f->limits[0].is_refused && !f->limits[1].is_refused);
+    assert_string_equal(f->limits[1].text, "other programs differ");
     end(&r);
 }
 

@@ -69,7 +69,7 @@ static const wb__op e15[] = {{WB__OP_NAME, 0, "use_qk_norm"},
                              {WB__OP_NE, 0, NULL},
                              {0}};
 static const wb__limit limits[] = {
-    {1, "use_qk_norm", e15,
+    {1, 1, "use_qk_norm", e15,
      "llama.cpp expects norms of q and k in models of this architecture with at least 64 layers, "
      "and in no others"},
 };

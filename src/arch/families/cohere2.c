@@ -38,7 +38,7 @@ static const wb__op e7[] = {{WB__OP_NAME, 0, "i"},
                             {WB__OP_EQ, 0, NULL},
                             {0}};
 static const wb__limit limits[] = {
-    {1, "layer_types", e7,
+    {1, 1, "layer_types", e7,
      "llama.cpp uses full attention in every fourth layer of this architecture; this model uses it "
      "in other layers"},
 };

@@ -60,7 +60,7 @@ static const wb__value_row values[] = {
 static const wb__op e10[] = {
     {WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NAME, 0, "n_heads"}, {WB__OP_NE, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, "num_key_value_heads", e10,
+    {1, 1, "num_key_value_heads", e10,
      "llama.cpp does not load models of this architecture with fewer heads of k and v than of q"},
 };
 extern const wb__family wb__family_dots1;

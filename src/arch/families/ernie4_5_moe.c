@@ -117,7 +117,7 @@ static const wb__key_row keys[] = {
 };
 static const wb__op e30[] = {{WB__OP_CALL, 13, "layers.{n}.ffn.router_bias"}, {0}};
 static const wb__limit limits[] = {
-    {4, "e_score_correction_bias", e30,
+    {4, 0, "e_score_correction_bias", e30,
      "mlx-lm ignores the bias with which this model chooses experts"},
 };
 extern const wb__family wb__family_ernie4_5_moe;

@@ -73,7 +73,7 @@ static const wb__op e7[] = {{WB__OP_NAME, 0, "sliding_window"},
                             {WB__OP_NE, 0, NULL},
                             {0}};
 static const wb__limit limits[] = {
-    {1, "sliding_window", e7,
+    {1, 1, "sliding_window", e7,
      "llama.cpp uses the sliding window of this architecture in models with 64 layers, and in no "
      "others"},
 };

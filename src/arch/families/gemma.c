@@ -13,6 +13,11 @@ static const wb__value_row values[] = {
     {3, 30, "activation", e0}, {3, 34, "embedding_scale", e1}, {1, 5, "head_dim", e2},
     {1, 12, "rope_theta", e3}, {1, 11, "norm_eps", e4},        {1, 19, "tie_embeddings", e5},
 };
+static const wb__op e6[] = {{WB__OP_CALL, 13, "layers.{n}.attention.q.bias"}, {0}};
+static const wb__limit limits[] = {
+    {1, 1, "attention_bias", e6,
+     "llama.cpp does not load biases of q, k and v in this architecture"},
+};
 extern const wb__family wb__family_gemma;
 const wb__family wb__family_gemma = {
     .name = "gemma",
@@ -22,6 +27,8 @@ const wb__family wb__family_gemma = {
     .classes = "GemmaForCausalLM",
     .values = values,
     .value_count = 6,
+    .limits = limits,
+    .limit_count = 1,
     .rope = 0,
     .norm_sides = 1,
     .has_norm_sides = 1,

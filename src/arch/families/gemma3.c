@@ -51,7 +51,8 @@ static const wb__op e9[] = {{WB__OP_NUMBER, 6, NULL}, {0}};
 static const wb__op e10[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
 static const wb__op e11[] = {{WB__OP_NUMBER, 0, NULL}, {0}};
 static const wb__op e12[] = {{WB__OP_NUMBER, 0, NULL}, {0}};
-static const wb__op e13[] = {{WB__OP_NAME, 0, "n_layers"}, {WB__OP_NUMBER, 62, NULL},
+static const wb__op e13[] = {{WB__OP_NAME, 0, "sliding_window_pattern"}, {0}};
+static const wb__op e14[] = {{WB__OP_NAME, 0, "n_layers"}, {WB__OP_NUMBER, 62, NULL},
                              {WB__OP_EQ, 0, NULL},         {WB__OP_NAME, 0, "dim"},
                              {WB__OP_NAME, 0, "n_heads"},  {WB__OP_DIV, 0, NULL},
                              {WB__OP_CALL, 0, NULL},       {WB__OP_NAME, 0, "head_dim"},
@@ -66,13 +67,14 @@ static const wb__value_row values[] = {
     {3, 15, "rope_local_theta", e10},
     {3, 38, "attn_logit_softcapping", e11},
     {3, 39, "final_logit_softcapping", e12},
-    {5, -1, "gguf_query_scalar", e13},
+    {5, -1, "usual_pattern", e13},
+    {5, -1, "gguf_query_scalar", e14},
 };
-static const wb__op e14[] = {{WB__OP_NAME, 0, "/attn_logit_softcapping"}, {0}};
-static const wb__op e15[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"}, {0}};
+static const wb__op e15[] = {{WB__OP_NAME, 0, "/attn_logit_softcapping"}, {0}};
+static const wb__op e16[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"}, {0}};
 static const wb__key_row keys[] = {
-    {"attn_logit_softcapping", 2, 0, 0, e14, NULL},
-    {"final_logit_softcapping", 2, 0, 0, e15, NULL},
+    {"attn_logit_softcapping", 2, 0, 0, e15, NULL},
+    {"final_logit_softcapping", 2, 0, 0, e16, NULL},
 };
 extern const wb__family wb__family_gemma3;
 const wb__family wb__family_gemma3 = {
@@ -85,7 +87,7 @@ const wb__family wb__family_gemma3 = {
     .rules = rules,
     .rule_count = 2,
     .values = values,
-    .value_count = 10,
+    .value_count = 11,
     .keys = keys,
     .key_count = 2,
     .rope = 0,

@@ -57,12 +57,12 @@ static const wb__op e11[] = {{WB__OP_NAME, 0, "clip_qkv"}, {WB__OP_NUMBER, 0, NU
                              {WB__OP_ELSE, 0, NULL},       {WB__OP_NUMBER, 0, NULL},
                              {WB__OP_NE, 0, NULL},         {0}};
 static const wb__limit limits[] = {
-    {1, "num_key_value_heads", e9,
+    {1, 1, "num_key_value_heads", e9,
      "llama.cpp does not load models of this architecture with fewer heads of k and v than of q"},
-    {1, "norm_topk_prob", e10,
+    {1, 1, "norm_topk_prob", e10,
      "llama.cpp does not normalize the weights of the selected experts of this architecture; this "
      "model does"},
-    {1, "clip_qkv", e11, "llama.cpp does not clamp q, k and v of this architecture"},
+    {1, 1, "clip_qkv", e11, "llama.cpp does not clamp q, k and v of this architecture"},
 };
 extern const wb__family wb__family_olmoe;
 const wb__family wb__family_olmoe = {

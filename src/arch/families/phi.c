@@ -62,11 +62,12 @@ static const wb__rule rules[] = {
      .provides = 256u,
      .suffix = 3},
 };
-static const wb__op e7[] = {{WB__OP_TEXT, 0, "gelu_pytorch_tanh"}, {0}};
-static const wb__op e8[] = {{WB__OP_TRUE, 0, NULL}, {0}};
-static const wb__op e9[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
-static const wb__op e10[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
-static const wb__op e11[] = {{WB__OP_NAME, 0, "head_dim"},
+static const wb__op e7[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e8[] = {{WB__OP_TEXT, 0, "gelu_pytorch_tanh"}, {0}};
+static const wb__op e9[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e10[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e11[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
+static const wb__op e12[] = {{WB__OP_NAME, 0, "head_dim"},
                              {WB__OP_NAME, 0, "partial_rotary_factor"},
                              {WB__OP_NAME, 0, "/rope_parameters/partial_rotary_factor"},
                              {WB__OP_ELSE, 0, NULL},
@@ -76,20 +77,21 @@ static const wb__op e11[] = {{WB__OP_NAME, 0, "head_dim"},
                              {WB__OP_CALL, 0, NULL},
                              {0}};
 static const wb__value_row values[] = {
-    {3, 30, "activation", e7}, {3, 33, "parallel_residual", e8},     {1, 12, "rope_theta", e9},
-    {1, 11, "norm_eps", e10},  {1, 48, "rope_dimension_count", e11},
+    {5, -1, "loads_output_bias", e7}, {3, 30, "activation", e8},
+    {3, 33, "parallel_residual", e9}, {1, 12, "rope_theta", e10},
+    {1, 11, "norm_eps", e11},         {1, 48, "rope_dimension_count", e12},
 };
-static const wb__op e12[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
+static const wb__op e13[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_NAME, 0, "head_dim"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
 static const wb__key_row keys[] = {
-    {"partial_rotary_factor", 0, 1, 0, e12, NULL},
+    {"partial_rotary_factor", 0, 1, 0, e13, NULL},
 };
-static const wb__op e13[] = {
+static const wb__op e14[] = {
     {WB__OP_NAME, 0, "qk_layernorm"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, "qk_layernorm", e13, "llama.cpp has no norms of q and k in this architecture"},
+    {1, 1, "qk_layernorm", e14, "llama.cpp has no norms of q and k in this architecture"},
 };
 extern const wb__family wb__family_phi;
 const wb__family wb__family_phi = {
@@ -101,7 +103,7 @@ const wb__family wb__family_phi = {
     .rules = rules,
     .rule_count = 6,
     .values = values,
-    .value_count = 5,
+    .value_count = 6,
     .keys = keys,
     .key_count = 1,
     .limits = limits,

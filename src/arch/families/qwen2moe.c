@@ -11,6 +11,21 @@ static const wb__value_row values[] = {
     {1, 12, "rope_theta", e1},
     {1, 11, "norm_eps", e2},
 };
+static const wb__op e3[] = {{WB__OP_NAME, 0, "sliding_window"},
+                            {WB__OP_NUMBER, 0, NULL},
+                            {WB__OP_ELSE, 0, NULL},
+                            {WB__OP_NUMBER, 0, NULL},
+                            {WB__OP_NE, 0, NULL},
+                            {WB__OP_NAME, 0, "sliding_window"},
+                            {WB__OP_NAME, 0, "max_seq_len"},
+                            {WB__OP_LT, 0, NULL},
+                            {WB__OP_AND, 0, NULL},
+                            {0}};
+static const wb__limit limits[] = {
+    {1, 0, "sliding_window", e3,
+     "llama.cpp ignores the sliding window of this architecture: results differ for a context that "
+     "is longer"},
+};
 extern const wb__family wb__family_qwen2moe;
 const wb__family wb__family_qwen2moe = {
     .name = "qwen2moe",
@@ -20,6 +35,8 @@ const wb__family wb__family_qwen2moe = {
     .classes = "Qwen2MoeForCausalLM",
     .values = values,
     .value_count = 3,
+    .limits = limits,
+    .limit_count = 1,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

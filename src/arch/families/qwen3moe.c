@@ -29,11 +29,12 @@ static const wb__op e5[] = {{WB__OP_NAME, 0, "decoder_sparse_step"},
 static const wb__op e6[] = {
     {WB__OP_CALL, 8, "mlp_only_layers"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, "norm_topk_prob", e4,
+    {1, 0, "norm_topk_prob", e4,
      "llama.cpp always normalizes the weights of the selected experts of this architecture; this "
      "model does not"},
-    {1, "decoder_sparse_step", e5, "llama.cpp expects experts in every layer of this architecture"},
-    {1, "mlp_only_layers", e6, "llama.cpp expects experts in every layer of this architecture"},
+    {1, 0, "decoder_sparse_step", e5,
+     "llama.cpp expects experts in every layer of this architecture"},
+    {1, 0, "mlp_only_layers", e6, "llama.cpp expects experts in every layer of this architecture"},
 };
 extern const wb__family wb__family_qwen3moe;
 const wb__family wb__family_qwen3moe = {

@@ -24,10 +24,10 @@ static const wb__op e5[] = {{WB__OP_NAME, 0, "i"},    {WB__OP_ELEMENT, 0, "no_ro
 static const wb__op e6[] = {
     {WB__OP_NAME, 0, "use_sliding_window"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, "no_rope_layers", e5,
+    {1, 1, "no_rope_layers", e5,
      "llama.cpp omits RoPE in every fourth layer of this architecture; this model omits it in "
      "other layers"},
-    {1, "use_sliding_window", e6, "llama.cpp ignores the sliding window of this architecture"},
+    {1, 0, "use_sliding_window", e6, "llama.cpp ignores the sliding window of this architecture"},
 };
 extern const wb__family wb__family_smollm3;
 const wb__family wb__family_smollm3 = {

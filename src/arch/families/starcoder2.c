@@ -34,24 +34,25 @@ static const wb__rule rules[] = {
      .provides = 256u,
      .suffix = 3},
 };
-static const wb__op e4[] = {{WB__OP_TEXT, 0, "gelu_pytorch_tanh"}, {0}};
-static const wb__op e5[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
-static const wb__op e6[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
-static const wb__op e7[] = {{WB__OP_NUMBER, 2, NULL}, {0}};
-static const wb__op e8[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e4[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e5[] = {{WB__OP_TEXT, 0, "gelu_pytorch_tanh"}, {0}};
+static const wb__op e6[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e7[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
+static const wb__op e8[] = {{WB__OP_NUMBER, 2, NULL}, {0}};
+static const wb__op e9[] = {{WB__OP_TRUE, 0, NULL}, {0}};
 static const wb__value_row values[] = {
-    {3, 30, "activation", e4}, {1, 12, "rope_theta", e5},     {1, 11, "norm_eps", e6},
-    {1, 4, "n_kv_heads", e7},  {1, 19, "tie_embeddings", e8},
+    {5, -1, "loads_output_bias", e4}, {3, 30, "activation", e5}, {1, 12, "rope_theta", e6},
+    {1, 11, "norm_eps", e7},          {1, 4, "n_kv_heads", e8},  {1, 19, "tie_embeddings", e9},
 };
-static const wb__op e9[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e10[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
-static const wb__op e11[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
+static const wb__op e10[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e11[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
+static const wb__op e12[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
 static const wb__key_row keys[] = {
-    {"layer_norm_eps", 0, 1, 0, e9, NULL},
-    {"norm_epsilon", 0, 1, 0, e10, NULL},
-    {"use_bias", 0, 1, 0, e11, NULL},
+    {"layer_norm_eps", 0, 1, 0, e10, NULL},
+    {"norm_epsilon", 0, 1, 0, e11, NULL},
+    {"use_bias", 0, 1, 0, e12, NULL},
 };
-static const wb__op e12[] = {{WB__OP_NAME, 0, "sliding_window"},
+static const wb__op e13[] = {{WB__OP_NAME, 0, "sliding_window"},
                              {WB__OP_NUMBER, 0, NULL},
                              {WB__OP_NE, 0, NULL},
                              {WB__OP_NAME, 0, "sliding_window"},
@@ -59,10 +60,13 @@ static const wb__op e12[] = {{WB__OP_NAME, 0, "sliding_window"},
                              {WB__OP_LT, 0, NULL},
                              {WB__OP_AND, 0, NULL},
                              {0}};
+static const wb__op e14[] = {
+    {WB__OP_CALL, 13, "layers.{n}.attention.output.bias"}, {WB__OP_NOT, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, "sliding_window", e12,
+    {1, 0, "sliding_window", e13,
      "llama.cpp ignores the sliding window of this architecture: results differ for a longer "
      "context"},
+    {1, 1, "use_bias", e14, "llama.cpp does not load models of this architecture without biases"},
 };
 extern const wb__family wb__family_starcoder2;
 const wb__family wb__family_starcoder2 = {
@@ -74,11 +78,11 @@ const wb__family wb__family_starcoder2 = {
     .rules = rules,
     .rule_count = 3,
     .values = values,
-    .value_count = 5,
+    .value_count = 6,
     .keys = keys,
     .key_count = 3,
     .limits = limits,
-    .limit_count = 1,
+    .limit_count = 2,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -172,7 +172,8 @@ static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__
     row->suffix = matched->suffix;
     if (entry != NULL && matched->has_expert && stacks)
         return stack(conversion, context, row, entry, i);
-    if (wb__rule_is_stack(row->rule) && !matched->has_expert && !stacks && row->rank == 3)
+    uint32_t rank = row->rule->rank != 0 ? row->rule->rank : 3; /* experts have 3 axes */
+    if (wb__rule_is_stack(row->rule) && !matched->has_expert && !stacks && row->rank == rank)
         return unstack(conversion, context, row);
     row->name = renames && !matched->has_expert
                     ? wb__plan_name(conversion, row->rule, row->layer, 0, row->suffix)
