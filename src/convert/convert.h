@@ -101,6 +101,8 @@ typedef struct wb__planned_tensor {
     bool keeps_global;
     /* the tensor is read as decoded values, because its stored parts cannot be read directly */
     bool by_view;
+    /* any part of a row can be read in a time that does not depend on the rest of the row */
+    bool reads_part_rows;
     bool nearest;     /* round E8M0 scales to nearest, as Ollama does; see wb__mlx_e8m0 */
     bool known_exact; /* `to` represents every value of `from` exactly, so no error is measured */
     /* the source values are binary64, which can exceed the precision or range of binary32 */
@@ -340,12 +342,29 @@ wb__str wb__plan_name(wb_conversion *conversion, const wb__rule *rule, uint32_t 
 
 /* ---- exec/tensor_tile.c: reads, transforms and encodes rows of a tensor ---- */
 
-/* Maximum number of elements per tile. A tile with only one row, or only one attention head, may
- * be larger. The buffers of a tile of this size fit into the L1 and L2 caches of a CPU core. */
+/* Maximum number of elements per tile. A tile that consists of a row which cannot be split, or of
+ * an attention head, may be larger. The buffers of a tile of this size fit into the L1 and L2
+ * caches of a CPU core. The number is a multiple of the size of every block and group. */
 #define WB__TILE_ELEMENTS ((uint64_t)1 << 16)
 
-/* Returns the number of rows per tile, which depends only on the tensor. */
-uint64_t wb__tile_rows(const wb__planned_tensor *planned);
+/* The elements of a tile: either complete rows of a tensor, or a part of one row. */
+typedef struct wb__tile_range {
+    uint64_t first, rows;     /* first row in the output tensor, and number of rows */
+    uint64_t column, columns; /* first column, and number of columns */
+} wb__tile_range;
+
+/* Returns the first tile of a tensor. It is the largest tile of the tensor. It has no rows if the
+ * tensor has no elements. */
+wb__tile_range wb__tile_begin(const wb__planned_tensor *planned);
+
+/* Replaces a tile by the next tile of the tensor, in the order of the elements. After the last
+ * tile, sets range->rows to 0. */
+void wb__tile_next(const wb__planned_tensor *planned, wb__tile_range *range);
+
+/* Sets `before` to the number of bytes before the tile in each part of a tensor. `encoding` is the
+ * encoding of the tensor. */
+void wb__tile_before(const wb__planned_tensor *planned, const wb__encoding_spec *encoding,
+                     const wb__tile_range *range, uint64_t before[WB__PARTS]);
 
 /* Sizes of the buffers for one tile, in bytes. */
 typedef struct wb__tile_sizes {
@@ -355,13 +374,13 @@ typedef struct wb__tile_sizes {
     uint64_t parts[WB__PARTS]; /* encoded parts of the output */
 } wb__tile_sizes;
 
-void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile_sizes *sizes);
+void wb__tile_measure(const wb__planned_tensor *planned, const wb__tile_range *range,
+                      wb__tile_sizes *sizes);
 
 typedef struct wb__tile {
     const wb__planned_tensor *planned;
-    wb__readahead *ahead;      /* provides the input; NULL: the tile reads its input itself */
-    uint64_t first;            /* first row of the tile in the output tensor */
-    uint64_t rows;             /* number of rows of the tile */
+    wb__readahead *ahead; /* provides the input; NULL: the tile reads its input itself */
+    wb__tile_range range;
     uint8_t *raw;              /* buffer for stored bytes or binary64 values */
     float *values;             /* buffer for the binary32 values before encoding */
     float *again;              /* values decoded from the output */
@@ -379,7 +398,7 @@ void wb__rows_reorder(wb__row_permutation row_order, uint64_t head_rows, uint8_t
 /* Sets *place to the file range from which the tile reads most of its data. Returns false if
  * read-ahead cannot be used for the tile. */
 bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *planned,
-                    uint64_t first, uint64_t rows, wb__byte_range *place);
+                    const wb__tile_range *range, wb__byte_range *place);
 
 wb_status wb__tile_run(const wb_conversion *conversion, wb__context *context, wb__tile *tile);
 

@@ -44,9 +44,9 @@
 
 /* A tile to compute in the current round. */
 typedef struct work {
-    size_t row;           /* index of the tensor in the plan */
-    uint64_t first, rows; /* first row in the output tensor, and number of rows */
-    bool known;           /* the journal contains a record of the tile */
+    size_t row; /* index of the tensor in the plan */
+    wb__tile_range range;
+    bool known; /* the journal contains a record of the tile */
     wb__checkpoint_record record;
 } work;
 
@@ -149,9 +149,10 @@ static void measure_workers(runner *r)
     for (size_t i = 0; i < r->conversion->tensors.count; i++) {
         wb__tile_sizes sizes;
         const wb__planned_tensor *row = wb__planned_at(r->conversion, i);
-        uint64_t rows = wb__tile_rows(row);
-        wb__tile_measure(row, rows < row->rows ? rows : row->rows, &sizes);
-        uint64_t tiles = rows == 0 ? 1 : (row->rows + rows - 1) / rows;
+        wb__tile_range largest = wb__tile_begin(row);
+        wb__tile_measure(row, &largest, &sizes);
+        uint64_t elements = largest.rows * largest.columns, all = row->rows * row->columns;
+        uint64_t tiles = elements == 0 ? 1 : all / elements + (all % elements != 0);
         uint64_t span = span_chunks(r, sum_of(sizes.parts));
         enlarge(&r->sizes.raw, sizes.raw);
         enlarge(&r->sizes.values, sizes.values);
@@ -223,7 +224,7 @@ static void free_workers(runner *r)
 typedef struct span {
     const wb__planned_tensor *planned;
     size_t row;
-    uint64_t first; /* first row of the span in the output tensor */
+    wb__tile_range range; /* first tile of the span */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
     /* buffers of the current tile, which follow the span buffers in the memory of the worker */
@@ -271,8 +272,7 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
         w->buffer = (w->buffer + 1) % BUFFERS;
     made->rest = memory + BUFFERS * sum_of(r->sizes.parts);
     memory += w->buffer * sum_of(r->sizes.parts);
-    (void)wb__encoding_spec_measure(&made->planned->to, made->first, made->planned->columns,
-                                    before);
+    wb__tile_before(made->planned, &made->planned->to, &made->range, before);
     for (int part = 0; part < WB__PARTS; part++) {
         wb_tensor tensor = {.size = sizeof tensor};
         made->parts[part] = memory;
@@ -301,18 +301,16 @@ static void lay_out(const runner *r, const span *made, wb__tile *tile)
         tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
-/* Writes the span to the output, and makes it an empty span that begins at row `next_row`. The
- * caller must wait until the buffer is written before it adds tiles to the span. If all other
- * buffers are still being written because the disk is slow, the span is written through the page
- * cache, so that the worker does not wait. */
-static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
-                     uint64_t next_row)
+/* Writes the span to the output, and makes it an empty span. The caller must wait until the buffer
+ * is written before it adds tiles to the span. If all other buffers are still being written because
+ * the disk is slow, the span is written through the page cache, so that the worker does not wait.
+ */
+static wb_status put(const runner *r, const worker *w, wb__context *context, span *made)
 {
     uint64_t before[WB__PARTS];
     wb_status status = WB_OK;
     bool writeback = has_another(w);
-    (void)wb__encoding_spec_measure(&made->planned->to, made->first, made->planned->columns,
-                                    before);
+    wb__tile_before(made->planned, &made->planned->to, &made->range, before);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
         uint64_t index = r->out->indices[made->row][part];
         size_t n = (size_t)made->bytes[part];
@@ -324,7 +322,6 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
                                          context->error);
         made->bytes[part] = 0;
     }
-    made->first = next_row;
     return status;
 }
 
@@ -334,8 +331,9 @@ static bool is_left(const runner *r, const work *job, wb__tile *tile)
 {
     uint64_t before[WB__PARTS], digest = 0;
     const wb__planned_tensor *row = tile->planned;
-    (void)wb__encoding_spec_measure(&row->to, job->rows, row->columns, tile->part_bytes);
-    (void)wb__encoding_spec_measure(&row->to, job->first, row->columns, before);
+    (void)wb__encoding_spec_measure(&row->to, job->range.rows, job->range.columns,
+                                    tile->part_bytes);
+    wb__tile_before(row, &row->to, &job->range, before);
     for (int part = 0; part < WB__PARTS; part++) {
         size_t n = (size_t)tile->part_bytes[part];
         if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
@@ -350,7 +348,7 @@ static wb_status take(const runner *r, wb__context *context, const work *job, co
 {
     uint64_t before[WB__PARTS];
     wb_status status = WB_OK;
-    (void)wb__encoding_spec_measure(&tile->planned->to, job->first, tile->planned->columns, before);
+    wb__tile_before(tile->planned, &tile->planned->to, &job->range, before);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
         status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
                                 tile->part_bytes[part], context->error);
@@ -361,12 +359,13 @@ static wb_status take(const runner *r, wb__context *context, const work *job, co
  * the tile and appends it to the span. */
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
-    wb__tile tile = {
-        .planned = made->planned, .ahead = w->ahead, .first = job->first, .rows = job->rows};
+    wb__tile tile = {.planned = made->planned, .ahead = w->ahead, .range = job->range};
     lay_out(r, made, &tile);
     if (job->known && is_left(r, job, &tile)) {
         atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
-        wb_status status = put(r, w, context, made, job->first + job->rows);
+        wb_status status = put(r, w, context, made);
+        made->range = job->range;
+        wb__tile_next(made->planned, &made->range);
         if (status == WB_OK)
             status = wait_for(w, context, w->buffer);
         return status == WB_OK ? take(r, context, job, &tile) : status;
@@ -394,14 +393,14 @@ static wb_status do_span(runner *r, wb__context *context, worker *w, range tiles
     work *jobs = &r->list[tiles.first];
     span made = {.planned = wb__planned_at(r->conversion, jobs->row),
                  .row = jobs->row,
-                 .first = jobs->first};
+                 .range = jobs->range};
     w->failed_at = tiles.first;
     wb_status status = begin_span(r, context, w, &made);
     for (size_t i = 0; i < tiles.count && status == WB_OK; i++) {
         w->failed_at = tiles.first + i;
         status = do_chunk(r, context, w, &jobs[i], &made);
     }
-    return status == WB_OK ? put(r, w, context, &made, 0) : status;
+    return status == WB_OK ? put(r, w, context, &made) : status;
 }
 
 /* ---- rounds ---- */
@@ -413,7 +412,8 @@ static size_t span_length(const runner *r, size_t at)
     uint64_t bytes[WB__PARTS];
     const work *first = &r->list[at];
     const wb__planned_tensor *row = wb__planned_at(r->conversion, first->row);
-    (void)wb__encoding_spec_measure(&row->to, wb__tile_rows(row), row->columns, bytes);
+    wb__tile_range largest = wb__tile_begin(row);
+    (void)wb__encoding_spec_measure(&row->to, largest.rows, largest.columns, bytes);
     size_t n = 1, most = (size_t)span_chunks(r, sum_of(bytes));
     size_t share = (r->count - at) / (r->crew == 1 ? 1 : 2 * r->crew);
     most = share < most ? share : most;
@@ -468,7 +468,7 @@ static range claim(runner *r, const worker *w)
     for (size_t i = tiles.first; i < tiles.first + tiles.count; i++) {
         const work *job = &r->list[i];
         const wb__planned_tensor *planned = wb__planned_at(r->conversion, job->row);
-        if (!job->known && wb__tile_place(r->conversion, planned, job->first, job->rows, &place))
+        if (!job->known && wb__tile_place(r->conversion, planned, &job->range, &place))
             wb__readahead_expect(w->ahead, &place);
     }
     return tiles;
@@ -586,7 +586,8 @@ static wb_status do_round(runner *r)
         wb__planned_tensor *row = wb__planned_at(r->conversion, r->list[i].row);
         uint64_t bytes[WB__PARTS];
         wb__error_stats_add(&row->error_stats, &r->list[i].record.error_stats);
-        (void)wb__encoding_spec_measure(&row->to, r->list[i].rows, row->columns, bytes);
+        const wb__tile_range *tile = &r->list[i].range;
+        (void)wb__encoding_spec_measure(&row->to, tile->rows, tile->columns, bytes);
         r->done += sum_of(bytes);
     }
     fit_rounds(r, wb__now() - begun);
@@ -598,16 +599,6 @@ static wb_status do_round(runner *r)
     return status;
 }
 
-/* Returns the number of rows of the tile that begins at row `at`. If the rows come from several
- * source tensors, the tile ends at the latest where its source tensor ends (piece_rows). */
-static uint64_t rows_from(const wb__planned_tensor *row, uint64_t at)
-{
-    uint64_t step = wb__tile_rows(row), left = row->rows - at;
-    if (row->pieces != NULL && row->piece_rows - at % row->piece_rows < left)
-        left = row->piece_rows - at % row->piece_rows;
-    return left < step ? left : step;
-}
-
 static wb_status do_all(runner *r)
 {
     bool in_store = r->conversion->target == WB_TARGET_OLLAMA;
@@ -616,10 +607,10 @@ static wb_status do_all(runner *r)
         r->out->total += wb__planned_at(r->conversion, i)->bytes;
     for (size_t i = 0; i < r->conversion->tensors.count && status == WB_OK; i++) {
         const wb__planned_tensor *row = wb__planned_at(r->conversion, i);
-        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK;
-             at += rows_from(row, at)) {
+        wb__tile_range tile = wb__tile_begin(row);
+        for (; tile.rows > 0 && status == WB_OK; wb__tile_next(row, &tile)) {
             work *job = &r->list[r->count++];
-            *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
+            *job = (work){.row = i, .range = tile};
             job->known = r->journal != NULL && wb__checkpoint_next(r->journal, &job->record);
             if (r->count >= r->full)
                 status = do_round(r);

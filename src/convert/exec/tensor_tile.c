@@ -1,8 +1,8 @@
-/* Processes a tile, which is a range of rows of a tensor. The copy route reads the stored bytes
- * and permutes their rows. The other routes decode the rows to binary32, permute them, apply
- * offset and factors, and encode them. They then decode the result to measure the error. For a
- * binary64 source the original values are kept, because the error is measured against these
- * values. */
+/* Processes a tile, which consists of complete rows of a tensor or of a part of one row. The copy
+ * route reads the stored bytes and permutes their rows. The other routes decode the rows to
+ * binary32, permute them, apply offset and factors, and encode them. They then decode the result to
+ * measure the error. For a binary64 source the original values are kept, because the error is
+ * measured against these values. */
 #include "convert/convert.h"
 
 #include <math.h>
@@ -16,44 +16,16 @@
 #include "quant/quant.h"
 #include "read/raw_bytes.h"
 
-/* ---- sizes ---- */
-
-/* Returns the number of rows that must be in the same tile: the rows of a head if the rows are
- * permuted, otherwise 1. */
-static uint64_t unit_rows(const wb__planned_tensor *planned)
+/* Returns the number of elements of a tile. */
+static uint64_t elements_of(const wb__tile *tile)
 {
-    return planned->row_order == WB__ROWS_UNCHANGED ? 1 : planned->head_rows;
+    return tile->range.rows * tile->range.columns;
 }
 
-uint64_t wb__tile_rows(const wb__planned_tensor *planned)
+/* Returns the index of the first element of a tile in its tensor. */
+static uint64_t first_element(const wb__tile *tile)
 {
-    uint64_t unit = unit_rows(planned);
-    uint64_t rows = planned->columns == 0 ? planned->rows : WB__TILE_ELEMENTS / planned->columns;
-    rows = rows / unit * unit;
-    return rows == 0 ? unit : rows;
-}
-
-void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile_sizes *sizes)
-{
-    uint64_t in[WB__PARTS] = {0};
-    uint64_t elements = rows * planned->columns;
-    *sizes = (wb__tile_sizes){0};
-    if (!planned->by_view || planned->route == WB__ROUTE_COPY)
-        (void)wb__encoding_spec_measure(&planned->from, rows, planned->columns, in);
-    else if (planned->wide)
-        in[WB__PART_VALUES] = elements * sizeof(double);
-    for (int i = 0; i < WB__PARTS; i++)
-        sizes->raw += in[i];
-    /* A row permutation copies the bytes to a second buffer. */
-    if (planned->row_order != WB__ROWS_UNCHANGED)
-        sizes->raw *= 2;
-    if (planned->route != WB__ROUTE_COPY) {
-        sizes->values = elements * sizeof(float);
-        if (planned->row_order != WB__ROWS_UNCHANGED)
-            sizes->values *= 2;
-        sizes->again = elements * sizeof(float);
-    }
-    (void)wb__encoding_spec_measure(&planned->to, rows, planned->columns, sizes->parts);
+    return tile->range.first * tile->planned->columns + tile->range.column;
 }
 
 /* ---- row order ---- */
@@ -62,7 +34,7 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
 static void reorder(const wb__tile *tile, void *dst, const void *src, size_t bytes)
 {
     const wb__planned_tensor *planned = tile->planned;
-    wb__rows_reorder(planned->row_order, planned->head_rows, dst, src, tile->rows, bytes);
+    wb__rows_reorder(planned->row_order, planned->head_rows, dst, src, tile->range.rows, bytes);
 }
 
 /* ---- reading ---- */
@@ -104,31 +76,34 @@ static wb_status read_stored(const wb_conversion *conversion, wb__context *conte
     return status;
 }
 
-/* Returns the source tensor that contains row `row` of the output tensor, and sets *first to the
- * row number in the source tensor. All rows of a tile are in the same source tensor. */
-static uint64_t source_of(const wb__planned_tensor *planned, uint64_t row, uint64_t *first)
+/* Returns the source tensor that contains the rows of a tile, and sets *source to the tile in the
+ * source tensor. All rows of a tile are in the same source tensor. */
+static uint64_t source_of(const wb__planned_tensor *planned, const wb__tile_range *range,
+                          wb__tile_range *source)
 {
-    *first = planned->first_row + row;
+    *source = *range;
+    source->first += planned->first_row;
     if (planned->pieces == NULL)
         return planned->source;
-    uint64_t piece = *first / planned->piece_rows;
-    *first %= planned->piece_rows;
+    uint64_t piece = source->first / planned->piece_rows;
+    source->first %= planned->piece_rows;
     return planned->pieces[piece];
 }
 
 bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *planned,
-                    uint64_t first, uint64_t rows, wb__byte_range *place)
+                    const wb__tile_range *range, wb__byte_range *place)
 {
-    uint64_t row_bytes[WB__PARTS];
+    uint64_t bytes[WB__PARTS], before[WB__PARTS];
+    wb__tile_range in_source;
     const wb__packed *packed;
     if (planned->by_view || planned->source == WB__NO_SOURCE)
         return false;
-    uint64_t row, source = source_of(planned, first, &row);
+    uint64_t source = source_of(planned, range, &in_source);
     size_t stored = wb__tensors_stored(&conversion->model->tensors, source, &packed);
     stored = packed == NULL ? stored : packed->parts[WB__PART_VALUES];
-    (void)wb__encoding_spec_measure(&planned->from, 1, planned->columns, row_bytes);
-    *place = place_in(conversion->model, stored, row * row_bytes[WB__PART_VALUES],
-                      rows * row_bytes[WB__PART_VALUES]);
+    (void)wb__encoding_spec_measure(&planned->from, range->rows, range->columns, bytes);
+    wb__tile_before(planned, &planned->from, &in_source, before);
+    *place = place_in(conversion->model, stored, before[WB__PART_VALUES], bytes[WB__PART_VALUES]);
     return place->bytes > 0 && wb__catalog_storing_of(&conversion->model->catalog, stored) == NULL;
 }
 
@@ -138,26 +113,29 @@ static wb_status read_parts(const wb_conversion *conversion, wb__context *contex
                             const wb__tile *tile, uint8_t *in[WB__PARTS])
 {
     const wb__planned_tensor *planned = tile->planned;
-    uint64_t row_bytes[WB__PARTS];
+    uint64_t part_bytes[WB__PARTS], before[WB__PARTS];
+    wb__tile_range in_source;
     const wb__packed *packed;
-    uint64_t first, source = source_of(planned, tile->first, &first);
+    uint64_t source = source_of(planned, &tile->range, &in_source);
     size_t stored = wb__tensors_stored(&conversion->model->tensors, source, &packed);
     uint8_t *to = tile->raw;
-    (void)wb__encoding_spec_measure(&planned->from, 1, planned->columns, row_bytes);
+    (void)wb__encoding_spec_measure(&planned->from, tile->range.rows, tile->range.columns,
+                                    part_bytes);
+    wb__tile_before(planned, &planned->from, &in_source, before);
     for (int part = 0; part < WB__PARTS; part++) {
         in[part] = NULL;
-        if (row_bytes[part] == 0)
+        uint64_t bytes = part_bytes[part];
+        if (bytes == 0)
             continue;
-        uint64_t bytes = row_bytes[part] * tile->rows;
         bool moves = planned->row_order != WB__ROWS_UNCHANGED;
         uint8_t *read = moves ? to + bytes : to;
-        wb_status status = read_stored(
-            conversion, context, part == WB__PART_VALUES ? tile->ahead : NULL,
-            packed == NULL ? stored : packed->parts[part], first * row_bytes[part], &read, bytes);
+        wb_status status =
+            read_stored(conversion, context, part == WB__PART_VALUES ? tile->ahead : NULL,
+                        packed == NULL ? stored : packed->parts[part], before[part], &read, bytes);
         if (status != WB_OK)
             return status;
         if (moves)
-            reorder(tile, to, read, (size_t)row_bytes[part]);
+            reorder(tile, to, read, (size_t)(bytes / tile->range.rows));
         in[part] = moves ? to : read;
         to += moves ? 2 * bytes : bytes;
     }
@@ -168,10 +146,11 @@ static wb_status read_view(const wb_conversion *conversion, wb__context *context
                            int32_t dtype, void *dst, uint64_t size)
 {
     const wb__planned_tensor *planned = tile->planned;
-    uint64_t first, source = source_of(planned, tile->first, &first);
+    wb__tile_range in_source;
+    uint64_t source = source_of(planned, &tile->range, &in_source);
     wb_slice slice = {.size = sizeof slice,
-                      .first = first * planned->columns,
-                      .count = tile->rows * planned->columns};
+                      .first = in_source.first * planned->columns + in_source.column,
+                      .count = elements_of(tile)};
     return wb_tensor_read(conversion->model, source, &slice, dtype, dst, size, context->error);
 }
 
@@ -213,7 +192,7 @@ static wb_status read_wide_view(const wb_conversion *conversion, wb__context *co
                                 wb__tile *tile, uint8_t *in[WB__PARTS])
 {
     const wb__planned_tensor *planned = tile->planned;
-    uint64_t n = tile->rows * planned->columns, bytes = n * sizeof(double);
+    uint64_t n = elements_of(tile), bytes = n * sizeof(double);
     bool moves = planned->row_order != WB__ROWS_UNCHANGED;
     uint8_t *read = moves ? tile->raw + bytes : tile->raw;
     wb_status status = read_view(conversion, context, tile, WB_DTYPE_F64, read, bytes);
@@ -232,11 +211,10 @@ static wb_status read_values(const wb_conversion *conversion, wb__context *conte
                              uint8_t *in[WB__PARTS])
 {
     const wb__planned_tensor *planned = tile->planned;
-    uint64_t n = tile->rows * planned->columns;
+    uint64_t n = elements_of(tile);
     memset(in, 0, WB__PARTS * sizeof *in);
     if (planned->source == WB__NO_SOURCE) {
-        memcpy(tile->values, planned->made + tile->first * planned->columns,
-               (size_t)n * sizeof(float));
+        memcpy(tile->values, planned->made + first_element(tile), (size_t)n * sizeof(float));
         return WB_OK;
     }
     if (!planned->by_view) {
@@ -266,17 +244,17 @@ static void encode_plain(const wb__tile *tile, const float *values)
     bool has = wb__codec_get(dtype->id, wb__cpu_features(), &codec) && codec.encode != NULL;
     if (!has) {
         wb__dtype_convert(wb__dtype_get(WB_DTYPE_F32), values, 0, dtype,
-                          tile->parts[WB__PART_VALUES], (size_t)(tile->rows * planned->columns));
+                          tile->parts[WB__PART_VALUES], (size_t)elements_of(tile));
         return;
     }
-    uint64_t row_bytes = wb__codec_bytes(&codec, planned->columns);
-    for (uint64_t row = 0; row < tile->rows; row++) {
+    uint64_t columns = tile->range.columns, row_bytes = wb__codec_bytes(&codec, columns);
+    for (uint64_t row = 0; row < tile->range.rows; row++) {
         const float *importance = planned->importance;
         if (importance != NULL)
-            importance += (planned->first_row + tile->first + row) / planned->rows_an_importance *
-                          planned->columns;
-        codec.encode(values + row * planned->columns, importance,
-                     tile->parts[WB__PART_VALUES] + row * row_bytes, (size_t)planned->columns);
+            importance += (planned->first_row + tile->range.first + row) /
+                          planned->rows_an_importance * columns;
+        codec.encode(values + row * columns, importance,
+                     tile->parts[WB__PART_VALUES] + row * row_bytes, (size_t)columns);
     }
 }
 
@@ -287,7 +265,7 @@ static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float 
                           const uint8_t *plain)
 {
     const wb__planned_tensor *planned = tile->planned;
-    size_t n = (size_t)(tile->rows * planned->columns);
+    size_t n = (size_t)elements_of(tile);
     int32_t dtype = planned->to.dtype;
     wb__mlx_encoding encoding = {.e8m0 = planned->nearest ? WB__MLX_E8M0_NEAREST : WB__MLX_E8M0_UP};
     wb__mlx_encoded out = {tile->parts[WB__PART_VALUES], tile->parts[WB__PART_SCALES],
@@ -330,7 +308,7 @@ static wb_status copy(const wb_conversion *conversion, wb__context *context, wb_
         uint8_t *to = moves ? tile->raw : tile->parts[WB__PART_VALUES];
         wb_status status = read_view(conversion, context, tile, -1, to, bytes);
         if (status == WB_OK && moves)
-            reorder(tile, tile->parts[WB__PART_VALUES], to, (size_t)(bytes / tile->rows));
+            reorder(tile, tile->parts[WB__PART_VALUES], to, (size_t)(bytes / tile->range.rows));
         return status;
     }
     wb_status status = read_parts(conversion, context, tile, in);
@@ -346,11 +324,11 @@ static wb_status copy(const wb_conversion *conversion, wb__context *context, wb_
 static void follow(const wb__tile *tile, uint8_t *wide)
 {
     const wb__planned_tensor *planned = tile->planned;
-    for (uint64_t i = 0; i < tile->rows * planned->columns; i++, wide += sizeof(double)) {
-        uint64_t bits = wb__load_le64(wide), row = planned->first_row + tile->first;
+    for (uint64_t i = 0; i < elements_of(tile); i++, wide += sizeof(double)) {
+        uint64_t bits = wb__load_le64(wide), row = planned->first_row + tile->range.first;
         double value;
         memcpy(&value, &bits, sizeof value);
-        row += i / planned->columns;
+        row += i / tile->range.columns;
         float factor =
             planned->factors == NULL ? 1 : planned->factors[row / planned->rows_a_factor];
         float narrow = (float)value * factor;
@@ -370,7 +348,7 @@ static void follow(const wb__tile *tile, uint8_t *wide)
 static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 {
     const wb__planned_tensor *planned = tile->planned;
-    size_t n = (size_t)(tile->rows * planned->columns);
+    size_t n = (size_t)elements_of(tile);
     if (wide == NULL)
         wb__error_stats_measure(&tile->error_stats, tile->values, offset, tile->again, n);
     else
@@ -381,7 +359,7 @@ static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 static wb_status compute(const wb_conversion *conversion, wb__context *context, wb__tile *tile)
 {
     const wb__planned_tensor *planned = tile->planned;
-    uint64_t n = tile->rows * planned->columns;
+    uint64_t n = elements_of(tile);
     float offset = planned->offset;
     uint8_t *in[WB__PARTS];
     wb_status status = read_values(conversion, context, tile, in);
@@ -392,7 +370,8 @@ static wb_status compute(const wb_conversion *conversion, wb__context *context, 
         return WB_OK;
     }
     wb__scale_tensors_multiply(tile);
-    wb__lora_add(planned->lora, tile->first, tile->rows, planned->columns, tile->values);
+    wb__lora_add(planned->lora, tile->range.first, tile->range.rows, planned->columns,
+                 tile->values);
     uint8_t *wide = planned->wide ? in[WB__PART_VALUES] : NULL;
     if (wide != NULL && (planned->factors != NULL || planned->lora != NULL))
         follow(tile, wide);
@@ -424,7 +403,8 @@ wb_status wb__tile_run(const wb_conversion *conversion, wb__context *context, wb
 {
     const wb__planned_tensor *planned = tile->planned;
     tile->error_stats = (wb__error_stats){0};
-    (void)wb__encoding_spec_measure(&planned->to, tile->rows, planned->columns, tile->part_bytes);
+    (void)wb__encoding_spec_measure(&planned->to, tile->range.rows, tile->range.columns,
+                                    tile->part_bytes);
     return planned->route == WB__ROUTE_COPY ? copy(conversion, context, tile)
                                             : compute(conversion, context, tile);
 }

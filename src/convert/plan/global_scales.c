@@ -364,7 +364,7 @@ void wb__global_scales_convert(wb__tile *tile)
 {
     const wb__planned_tensor *planned = tile->planned;
     wb__error_stats *derived = &tile->error_stats;
-    for (uint64_t i = 0; i < tile->rows; i++) {
+    for (uint64_t i = 0; i < tile->range.rows; i++) {
         float result;
         double exact;
         turn(planned->global, planned->global_to, tile->values[i], &result, &exact);

@@ -42,10 +42,11 @@ void wb__scale_tensors_multiply(const wb__tile *tile)
 {
     const wb__planned_tensor *planned = tile->planned;
     float *values = tile->values;
-    for (uint64_t row = 0; planned->factors != NULL && row < tile->rows; row++) {
+    for (uint64_t row = 0; planned->factors != NULL && row < tile->range.rows; row++) {
         float factor =
-            planned->factors[(planned->first_row + tile->first + row) / planned->rows_a_factor];
-        for (uint64_t i = 0; i < planned->columns; i++)
+            planned
+                ->factors[(planned->first_row + tile->range.first + row) / planned->rows_a_factor];
+        for (uint64_t i = 0; i < tile->range.columns; i++)
             *values++ *= factor;
     }
 }

@@ -63,12 +63,16 @@ void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_
 {
     wb__global global;
     row->from = (wb__encoding_spec){.dtype = WB_DTYPE_F32};
+    row->reads_part_rows = true;
     if (row->source == WB__NO_SOURCE)
         return;
     const wb__expert_view *view = view_of(conversion, row->source);
     row->from = wb__plan_form_of(conversion, view == NULL ? row->source : view->parts[0],
                                  &row->by_view, &global);
     row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
+    /* Some packed encodings are decoded in units of complete rows. */
+    row->reads_part_rows = !row->by_view || (view == NULL && row->from.scheme == WB__SCHEME_PLAIN &&
+                                             wb__dtype_is_plain(wb__dtype_get(row->from.dtype)));
     if (row->keeps_global)
         return;
     if (view != NULL && is_alike(conversion, view, &row->from)) {
@@ -77,6 +81,7 @@ void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_
         row->piece_rows = row->rows / view->count;
     } else if (view != NULL || global != WB__GLOBAL_NONE) {
         row->by_view = true;
+        row->reads_part_rows = false;
     }
 }
 
