@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "get_output.h"
 #include "messages.h"
 #include "options.h"
 #include "output.h"
@@ -270,36 +271,83 @@ static void tell_meant(const get_plan *plan)
     }
 }
 
-static int get_from(get_plan *plan)
+/* Reports why the provider could not supply the buffer. Returns the exit code. */
+static int fail_to_get(const get_plan *plan, wb_status status, const wb_error *error)
+{
+    report_error(plan->path, error);
+    if (status == WB_ERROR_NOT_FOUND)
+        tell_meant(plan);
+    /* An unknown tensor name or an invalid axis is a usage error. */
+    return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
+                                                                       : exit_code_of(status);
+}
+
+static int finish(const get_plan *plan, const wb_buffer *buffer, bool is_written)
+{
+    warn(buffer);
+    if (plan->args->given[OPTION_JSON])
+        answer(plan, buffer, is_written);
+    else if (!is_written)
+        say(plan, buffer);
+    return EXIT_CLEAN;
+}
+
+/* Gets the buffer from a provider that keeps it in memory or on a device, and writes it. */
+static int get_whole(get_plan *plan, const wb_device *device)
 {
     wb_error error;
     wb_provider *provider;
     wb_buffer buffer = WB_BUFFER_INIT;
     bool is_dry = plan->args->given[OPTION_DRY_RUN];
-    wb_device nothing = device_of_nothing(plan);
-    wb_status status = wb_provider_create(plan->model, is_dry ? &nothing : plan->device,
-                                          &plan->policy, &provider, &error);
+    int code = EXIT_CLEAN;
+    wb_status status = wb_provider_create(plan->model, device, &plan->policy, &provider, &error);
     if (status == WB_OK)
         status = get(plan, provider, &buffer, &error);
-    if (status != WB_OK) {
-        report_error(plan->path, &error);
-        if (status == WB_ERROR_NOT_FOUND)
-            tell_meant(plan);
-        wb_provider_destroy(provider);
-        /* An unknown tensor name or an invalid axis is a usage error. */
-        return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
-                                                                           : exit_code_of(status);
-    }
-    int code = is_dry ? EXIT_CLEAN : write_buffer(plan, provider, &buffer);
-    if (code == EXIT_CLEAN) {
-        warn(&buffer);
-        if (plan->args->given[OPTION_JSON])
-            answer(plan, &buffer, !is_dry);
-        else if (is_dry)
-            say(plan, &buffer);
-    }
+    if (status != WB_OK)
+        code = fail_to_get(plan, status, &error);
+    else if (!is_dry)
+        code = write_buffer(plan, provider, &buffer);
+    if (code == EXIT_CLEAN)
+        code = finish(plan, &buffer, !is_dry);
     wb_provider_destroy(provider);
     return code;
+}
+
+/* Gets the buffer in pieces, which are written to a file. */
+static int get_pieces(get_plan *plan)
+{
+    wb_error error;
+    wb_provider *provider;
+    wb_buffer buffer = WB_BUFFER_INIT;
+    get_output output;
+    const wb_device device = get_output_open(&output, plan->output);
+    int code;
+    wb_status status = wb_provider_create(plan->model, &device, &plan->policy, &provider, &error);
+    if (status == WB_OK)
+        status = get(plan, provider, &buffer, &error);
+    if (status == WB_OK)
+        status = wb_model_check(plan->model, &error);
+    status = get_output_close(&output, status);
+    if (status == WB_ERROR_CANCELLED)
+        code = EXIT_INTERRUPTED;
+    else if (output.status != WB_OK)
+        code = fail(plan, status, &output.error);
+    else if (status != WB_OK)
+        code = fail_to_get(plan, status, &error);
+    else
+        code = finish(plan, &buffer, true);
+    wb_provider_destroy(provider);
+    return code;
+}
+
+static int get_from(get_plan *plan)
+{
+    const wb_device nothing = device_of_nothing(plan);
+    if (plan->args->given[OPTION_DRY_RUN])
+        return get_whole(plan, &nothing);
+    if (plan->device != NULL || output_is_stream(plan->output))
+        return get_whole(plan, plan->device);
+    return get_pieces(plan);
 }
 
 static wb_policy policy_of(const char *word)

@@ -121,6 +121,14 @@ WB_API wb_status wb_sink_open_fd(int fd, const char *label, const wb_allocator *
 WB_API wb_status wb_sink_write(wb_sink *sink, const void *bytes, size_t n,
                                wb_error *error) WB_MUST_CHECK;
 
+/*
+ * Writes n bytes at an offset of the file. The file ends after the last byte that was written, and
+ * bytes that were not written are 0. A sink that uses this function must not use wb_sink_write.
+ * Fails with IO and os_error ESPIPE if the sink is a pipe, a terminal or a device. Not thread-safe.
+ */
+WB_API wb_status wb_sink_write_at(wb_sink *sink, uint64_t offset, const void *bytes, size_t n,
+                                  wb_error *error) WB_MUST_CHECK;
+
 /* Flushes the file to the disk and gives it the final name. Frees the sink even on failure. */
 WB_API wb_status wb_sink_commit(wb_sink *sink, wb_error *error) WB_MUST_CHECK;
 

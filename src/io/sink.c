@@ -97,6 +97,18 @@ wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes,
     return WB_OK;
 }
 
+wb_status wb__sink_write_at(wb__context *context, wb_sink *sink, uint64_t offset, const void *bytes,
+                            size_t n)
+{
+    if (sink->failure == 0)
+        sink->failure = wb__sink_is_file(sink) ? wb__write_at(sink->fd, offset, bytes, n) : ESPIPE;
+    if (sink->failure != 0)
+        return wb__sink_fail(context, sink, sink->failure, WB__MSG_IO_WRITE_FILE);
+    if (offset + n > sink->written)
+        sink->written = offset + n;
+    return WB_OK;
+}
+
 int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n)
 {
     uint8_t *to = dst;

@@ -24,6 +24,8 @@
 wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **sink);
 wb_status wb__sink_open_fd(wb__context *context, int fd, const char *label, wb_sink **sink);
 wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes, size_t n);
+wb_status wb__sink_write_at(wb__context *context, wb_sink *sink, uint64_t offset, const void *bytes,
+                            size_t n);
 wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 

@@ -39,6 +39,15 @@ wb_status wb_sink_write(wb_sink *sink, const void *bytes, size_t n, wb_error *er
     return status != WB_OK ? status : wb__sink_write(&context, sink, bytes, n);
 }
 
+wb_status wb_sink_write_at(wb_sink *sink, uint64_t offset, const void *bytes, size_t n,
+                           wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
+    return status != WB_OK ? status : wb__sink_write_at(&context, sink, offset, bytes, n);
+}
+
 wb_status wb_sink_commit(wb_sink *sink, wb_error *error)
 {
     wb_error spare;

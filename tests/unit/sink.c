@@ -91,6 +91,35 @@ static void creates_and_replaces(void **state)
     expect_count(1);
 }
 
+static void writes_at_offsets(void **state)
+{
+    (void)state;
+    wb_sink *sink;
+    wb_error error;
+    int ends[2];
+    empty_folder();
+    put(in("a"), "older and longer");
+    assert_int_equal(wb_sink_open(in("a"), 64, NULL, &sink, NULL), WB_OK);
+    assert_int_equal(wb_sink_write_at(sink, 4, "ef", 2, NULL), WB_OK);
+    assert_int_equal(wb_sink_write_at(sink, 0, "abcd", 4, NULL), WB_OK);
+    assert_int_equal(wb_sink_commit(sink, NULL), WB_OK);
+    expect(in("a"), "abcdef");
+    assert_int_equal(wb_sink_open(in("a"), 0, NULL, &sink, NULL), WB_OK);
+    assert_int_equal(wb_sink_write_at(sink, UINT64_MAX, "x", 1, &error), WB_ERROR_IO);
+    assert_int_equal(error.os_error, EFBIG);
+    assert_int_equal(wb_sink_write_at(sink, 0, "x", 1, NULL), WB_ERROR_IO); /* fails again */
+    wb_sink_discard(sink);
+    expect(in("a"), "abcdef");
+    expect_count(1);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(wb_sink_open_fd(ends[1], "pipe", NULL, &sink, NULL), WB_OK);
+    assert_int_equal(wb_sink_write_at(sink, 0, "x", 1, &error), WB_ERROR_IO);
+    assert_int_equal(error.os_error, ESPIPE);
+    wb_sink_discard(sink);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 static void discards(void **state)
 {
     (void)state;
@@ -260,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(creates_and_replaces),
+        cmocka_unit_test(writes_at_offsets),
         cmocka_unit_test(discards),
         cmocka_unit_test(keeps_permissions),
         cmocka_unit_test(follows_links),
