@@ -163,10 +163,11 @@ WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const 
 
 /*
  * gguf, ollama: makes the result an unchanged copy of the only file of `model`, a GGUF file. The
- * copy shares its data with the file if the file system supports this. No tensors may be declared.
+ * copy shares its data with the file if the file system supports this. ollama: the parts of a split
+ * GGUF file are merged into one blob, byte for byte. No tensors may be declared.
  * Metadata that is set becomes the separate layers of an Ollama model (template, parameters, …).
- * The model is borrowed until wb_writer_free. ARGUMENT for models of several files or of formats
- * other than GGUF.
+ * The model is borrowed until wb_writer_free. ARGUMENT for formats other than GGUF, and for gguf
+ * also if the model has several files.
  */
 WB_API wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model,
                                      wb_error *error) WB_MUST_CHECK;

@@ -1,9 +1,9 @@
 /*
- * Copies the single file of a model unchanged. If the file system supports reflinks, source and
- * output share their extents and no bytes are copied. Otherwise the file is copied in pieces. If an
- * earlier run left bytes in the output, they are compared with the source, and equal bytes are not
- * copied again. If the output becomes an Ollama blob, its SHA-256 digest is computed from the bytes
- * of the output during the copy.
+ * Copies the single file of a model, or its parts merged into one file, unchanged. If the file
+ * system supports reflinks, source and output share their extents and no bytes are copied.
+ * Otherwise the file is copied in pieces. If an earlier run left bytes in the output, they are
+ * compared with the source, and equal bytes are not copied again. If the output becomes an Ollama
+ * blob, its SHA-256 digest is computed from the bytes of the output during the copy.
  */
 #include "core/call_options.h"
 #include "write/ollama/store.h"
@@ -97,7 +97,7 @@ wb_status wb__copy_file_fill(wb__context *context, wb_writer *writer, bool anew,
     filling f = {.context = context,
                  .writer = writer,
                  .output = output,
-                 .source = writer->whole->sources[0],
+                 .source = writer->whole_source,
                  .hashes = writer->is_store};
     const wb_allocator *allocator = &context->allocator;
     wb_status status = f.hashes ? wb__sha256_open(&f.hash, context) : WB_OK;

@@ -13,7 +13,7 @@
  * bytes are written (output_file.c). The writer records which tensor bytes are written. Tensor
  * bytes can be written in the background (writeback.c). Headers between tensors, which contain
  * checksums, are written after the tensors (interleaved_headers.c). A single file can be copied
- * unchanged (copy_file.c).
+ * unchanged (set_whole.c, copy_file.c).
  *
  * Commit renames the file that refers to the other files last. The progress callback can cancel the
  * write until the first rename. After the first error of a write, all later calls return this error
@@ -138,8 +138,11 @@ struct wb_writer {
     uint64_t max_file_tensors; /* maximum number of tensors per file; 0: no limit */
     /* model whose files must not change or be overwritten; NULL: not known */
     const wb_model *source;
-    /* model whose single file is copied unchanged; NULL: the tensors are written */
+    /* model whose single file, or whose parts, merged into one file, are copied unchanged; NULL: the
+     * tensors are written */
     const wb_model *whole;
+    const wb__source *whole_source; /* the bytes of that file; NULL if `whole` is */
+    wb__source *merged;   /* whole_source if the model has several files; NULL: it has one */
     wb_progress progress; /* progress.report is NULL if the caller wants no progress reports */
     wb__arena arena;
     wb__list metas;   /* list of wb__out_meta */

@@ -146,6 +146,7 @@ void wb__writer_delete(wb_writer *writer)
 {
     wb_allocator allocator = writer->allocator;
     delete_outputs(writer);
+    wb__source_close(writer->merged);
     for (size_t i = 0; i < writer->tensors.count; i++) {
         wb__outgoing *tensor = wb__writer_tensor(writer, i);
         wb__free(&allocator, tensor->pieces, tensor->piece_capacity * sizeof *tensor->pieces);
@@ -160,20 +161,6 @@ void wb__writer_delete(wb_writer *writer)
     wb__arena_free(&writer->arena);
     (void)pthread_mutex_destroy(&writer->lock);
     wb__free(&allocator, writer, sizeof *writer);
-}
-
-wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb_model *model)
-{
-    wb__str none = WB__STR("");
-    wb_status status = wb__writer_check_declaring(context, writer, none);
-    if (status != WB_OK)
-        return status;
-    bool is_gguf = model != NULL && strcmp(wb_format(model), "gguf") == 0;
-    if (!is_gguf || model->source_count != 1 || writer->tensors.count != 0 ||
-        (writer->format != &wb__format_gguf && !writer->is_store))
-        return fail(context, none, WB__MSG_WRITE_COPY_WHOLE_KIND);
-    writer->whole = model;
-    return WB_OK;
 }
 
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name)

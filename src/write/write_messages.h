@@ -102,7 +102,8 @@
 #define WB__MSG_WRITE_NPZ_FOLDER "a .npz output must be a file, not a folder"
 #define WB__MSG_WRITE_ALIGNMENT "the alignment must be a power of two and at least 8"
 #define WB__MSG_WRITE_COPY_WHOLE_KIND                                                              \
-    "only a model that consists of one GGUF file can be copied unchanged"
+    "only a model that consists of one GGUF file can be copied unchanged; into an Ollama store "   \
+    "also a split GGUF file"
 #define WB__MSG_WRITE_DECLARE_STATE "tensors and metadata must be declared before wb_writer_plan"
 #define WB__MSG_WRITE_TENSOR_SIZE "the size of a tensor with this shape overflows 64 bits"
 #define WB__MSG_WRITE_TENSOR_BLOCKS                                                                \

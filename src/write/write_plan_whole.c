@@ -34,7 +34,7 @@ wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer)
         return wb__fail_memory(context);
     memset(output, 0, sizeof *output);
     output->layout.header.allocator = &writer->allocator;
-    output->layout.bytes = wb__source_bytes(writer->whole->sources[0]);
+    output->layout.bytes = wb__source_bytes(writer->whole_source);
     output->layout.tensor_count = (size_t)writer->whole->tensors.count;
     writer->outputs = output;
     writer->output_count = 1;

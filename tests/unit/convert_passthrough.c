@@ -1,5 +1,6 @@
-/* Tests copying a GGUF file unchanged into and out of an Ollama store. Kills and cancels runs,
- * damages partial files, and changes the source. The next run must then complete the copy. */
+/* Tests copying a GGUF file unchanged into and out of an Ollama store, and merging the parts of a
+ * split file into a store. Kills and cancels runs, damages partial files, and changes the source.
+ * The next run must then complete the copy. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -28,12 +29,15 @@ typedef struct way {
     const char *to, *partial, *journal;
 } way;
 
-enum { IN, OUT, WAYS };
+enum { IN, OUT, MERGED, WAYS };
 
 static const way ways[WAYS] = {{"into a store", WB_TARGET_OLLAMA, "source.gguf", MANIFEST,
                                 IN_STORE "/.00000.wb-partial", IN_STORE "/.blobs.wb-resume"},
                                {"out of a store", WB_TARGET_GGUF, "store", "m.gguf",
-                                ".m.gguf.wb-partial", ".m.gguf.wb-resume"}};
+                                ".m.gguf.wb-partial", ".m.gguf.wb-resume"},
+                               {"merged into a store", WB_TARGET_OLLAMA, "part-00002-of-00002.gguf",
+                                MANIFEST, IN_STORE "/.00000.wb-partial",
+                                IN_STORE "/.blobs.wb-resume"}};
 
 static char *below(const char *name)
 {
@@ -52,31 +56,42 @@ static void run_command(char *command) /* frees the command */
     free(command);
 }
 
-static void make_source(uint64_t seed)
+/* Writes a file of two tensors, or a split file with at most `tensors` tensors in each part. */
+static void write_source(const char *name, uint64_t tensors, uint64_t seed)
 {
     wb_writer *writer;
     wb_error error;
-    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
-    const uint64_t shape[] = {ROWS, 1024};
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "gguf", .max_file_tensors = tensors};
+    const uint64_t shape[] = {ROWS / 2, 1024};
     static uint64_t values[512];
-    char *path = below("source.gguf");
+    char *path = below(name);
     assert_int_equal(wb_writer_create(&options, &writer, &error), WB_OK);
     assert_int_equal(
         wb_writer_set_string(writer, "general.architecture", SIZE_MAX, "none", SIZE_MAX, &error),
         WB_OK);
-    assert_int_equal(
-        wb_writer_add(writer, "t.weight", SIZE_MAX, WB_DTYPE_F32, shape, 2, NULL, &error), WB_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(wb_writer_add(writer, i == 0 ? "t.weight" : "u.weight", SIZE_MAX,
+                                       WB_DTYPE_F32, shape, 2, NULL, &error),
+                         WB_OK);
     assert_int_equal(wb_writer_plan(writer, path, &error), WB_OK);
     assert_int_equal(wb_writer_begin(writer, &error), WB_OK);
     for (uint64_t row = 0; row < ROWS; row++) {
         for (size_t k = 0; k < 512; k++)
             values[k] = next_random(&seed);
-        assert_int_equal(
-            wb_writer_put(writer, 0, row * sizeof values, values, sizeof values, &error), WB_OK);
+        assert_int_equal(wb_writer_put(writer, row / (ROWS / 2), row % (ROWS / 2) * sizeof values,
+                                       values, sizeof values, &error),
+                         WB_OK);
     }
     assert_int_equal(wb_writer_commit(writer, &error), WB_OK);
     wb_writer_free(writer);
     free(path);
+}
+
+static void make_source(uint64_t seed)
+{
+    write_source("source.gguf", 0, seed);
+    write_source("part.gguf", 1, seed);
 }
 
 /* ---- a run ---- */
@@ -352,8 +367,8 @@ static void changed_in_between(void **state)
         fresh();
         run_killed(&ways[i], 2, &was);
         uint64_t before = written();
-        run_command(i == IN ? text_of("touch -d 2001-01-01 %s/source.gguf", scratch)
-                            : text_of("touch -d 2001-01-01 %s/store/blobs/*", scratch));
+        run_command(i == OUT ? text_of("touch -d 2001-01-01 %s/store/blobs/*", scratch)
+                             : text_of("touch -d 2001-01-01 %s/*.gguf", scratch));
         assert_int_equal(run(&ways[i], none, &resumed, &error), WB_OK);
         assert_false(resumed);
         assert_true(before == 0 || written() - before >= source_bytes());
@@ -374,6 +389,18 @@ static void cut_blob(void)
         text_of("cd %s/store/blobs && truncate -s 9000000 \"$(ls -S | head -1)\"", scratch));
 }
 
+static void cut_part(void)
+{
+    char *path = below("part-00001-of-00002.gguf");
+    assert_int_equal(truncate(path, 9000000), 0);
+    free(path);
+}
+
+static void touch_part(void)
+{
+    run_command(text_of("touch %s/part-00002-of-00002.gguf", scratch));
+}
+
 static void touch_source(void)
 {
     run_command(text_of("touch %s/source.gguf", scratch));
@@ -387,13 +414,12 @@ static void touch_blob(void)
 /* If the source changes at any time during the copy, the run must fail and leave no output. */
 static void changes_on_the_way(void **state)
 {
-    static void (*const changes[WAYS][2])(void) = {{touch_source, cut_source},
-                                                   {touch_blob, cut_blob}};
+    static void (*const changes[WAYS][2])(void) = {
+        {touch_source, cut_source}, {touch_blob, cut_blob}, {touch_part, cut_part}};
     (void)state;
     for (size_t i = 0; i < WAYS; i++) {
-        run_command(
-            text_of("rm -rf %s/keep && mkdir %s/keep && cp -a %s/source.gguf %s/store %s/keep",
-                    scratch, scratch, scratch, scratch, scratch));
+        run_command(text_of("rm -rf %s/keep && mkdir %s/keep && cp -a %s/*.gguf %s/store %s/keep",
+                            scratch, scratch, scratch, scratch, scratch));
         for (int reports = 0; reports < 10; reports += is_slow() ? 4 : 1) {
             bool resumed;
             wb_error error;
@@ -482,6 +508,30 @@ static void only_a_whole_file_once(void **state)
     free(path);
 }
 
+/* Each allocation fails once: the merged file is known, or memory runs out, and nothing leaks. */
+static void merged_allocations(void **state)
+{
+    (void)state;
+    wb_model *model = open_whole(&ways[MERGED]);
+    bool done = false;
+    for (size_t k = 1; !done; k++) {
+        counter memory = {.fail_at = k};
+        wb_allocator allocator = counter_allocator(&memory);
+        const wb_writer_options options = {
+            .size = sizeof options, .format = "ollama", .allocator = &allocator};
+        wb_writer *writer = NULL;
+        wb_error error;
+        wb_status status = wb_writer_create(&options, &writer, &error);
+        if (status == WB_OK)
+            status = wb_writer_set_whole(writer, model, &error);
+        done = !memory.failed;
+        assert_int_equal(status, done ? WB_OK : WB_ERROR_MEMORY);
+        wb_writer_free(writer);
+        assert_clean(&memory);
+    }
+    wb_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +544,7 @@ int main(void)
         cmocka_unit_test(only_a_whole_file_once),
         cmocka_unit_test(changes_on_the_way),
         cmocka_unit_test(changed_in_between),
+        cmocka_unit_test(merged_allocations),
     };
     if (getenv("TMPDIR") == NULL && access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         (void)setenv("TMPDIR", "/dev/shm", 1);

@@ -1,5 +1,6 @@
-/* Copies a GGUF file unchanged into or out of an Ollama store. The plan has a row for each
- * tensor, but these rows are used only for the report to the caller. */
+/* Copies a GGUF file unchanged into or out of an Ollama store. A split model is merged into one
+ * blob, because Ollama reads only one. The plan has a row for each tensor, but these rows are used
+ * only for the report to the caller. */
 #include <stdio.h>
 
 #include "convert/emit/deliver.h"
@@ -20,7 +21,8 @@ bool wb__passthrough_applies(const wb_conversion *conversion)
     bool from_store = wb_meta_find(model, "ollama.config", SIZE_MAX, &index) == WB_OK;
     bool asked = conversion->target == WB_TARGET_OLLAMA ||
                  (conversion->target == WB_TARGET_GGUF && from_store);
-    return asked && strcmp(wb_format(model), "gguf") == 0 && model->source_count == 1 &&
+    bool merges = conversion->target == WB_TARGET_OLLAMA && !from_store;
+    return asked && strcmp(wb_format(model), "gguf") == 0 && (model->source_count == 1 || merges) &&
            conversion->quant.kind == WB__QUANT_NONE && conversion->rules == NULL &&
            conversion->matrix == NULL && conversion->lora_count == 0 &&
            conversion->max_shard == 0 &&
