@@ -41,30 +41,45 @@ static void count(const wb_conversion *conversion, totals *all)
 
 /* ---- text output ---- */
 
+typedef struct listing {
+    const wb_conversion *conversion;
+    bool is_plan; /* nothing is written yet, so errors are not known */
+} listing;
+
+static void add_fidelity(text *cell, const wb_converted *row)
+{
+    text_adds(cell, words[row->fidelity]);
+    if (row->fidelity == WB_FIDELITY_LOSSY)
+        text_addf(cell, ", NMSE %.3g", row->nmse);
+}
+
 static bool table_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
-    const wb_conversion *conversion = ctx;
+    const listing *l = ctx;
     wb_converted row;
-    if (!row_at(conversion, index, &row))
+    if (!row_at(l->conversion, index, &row))
         return false;
     text_add_shown(&cells[0], row.name, strlen(row.name));
     text_add_shape(&cells[1], row.shape, row.rank);
     text_adds(&cells[2], row.from);
     text_adds(&cells[3], row.to);
     text_add_count(&cells[4], row.bytes);
+    if (!l->is_plan)
+        add_fidelity(&cells[5], &row);
     if (row.wanted[0] != '\0')
-        text_addf(&cells[5], "in place of %s", row.wanted);
+        text_addf(&cells[5], "%sin place of %s", l->is_plan ? "" : ", ", row.wanted);
     return true;
 }
 
-static void print_rows(const wb_conversion *conversion)
+static void print_rows(const wb_conversion *conversion, bool is_plan)
 {
+    listing l = {conversion, is_plan};
     const table t = {.columns = 6,
                      .titles = {"tensor", "shape", "from", "to", "bytes", ""},
                      .align = "Llllrl",
                      .rows = wb_conversion_count(conversion),
                      .row = table_row,
-                     .ctx = (void *)(uintptr_t)conversion};
+                     .ctx = &l};
     table_print(out_stdout(), &t);
 }
 
@@ -117,11 +132,12 @@ void recast_tell(const convert_job *job, const wb_conversion *conversion)
     totals all;
     text line = {0};
     const wb_findings *findings = wb_conversion_findings(conversion);
+    wb_severity least = job->args->given[OPTION_VERBOSE] ? WB_INFO : WB_WARNING;
     count(conversion, &all);
-    if (job->args->given[OPTION_DRY_RUN]) {
-        print_rows(conversion);
+    if (job->args->given[OPTION_DRY_RUN] || job->args->given[OPTION_VERBOSE])
+        print_rows(conversion, job->args->given[OPTION_DRY_RUN]);
+    if (job->args->given[OPTION_DRY_RUN])
         print_replaced(next_replaced, conversion);
-    }
     text_add_shown(&line, job->out, strlen(job->out));
     text_addf(&line, ": %s, ", job->to);
     text_add_count(&line, wb_conversion_count(conversion));
@@ -139,7 +155,7 @@ void recast_tell(const convert_job *job, const wb_conversion *conversion)
     print_losses(&all);
     for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
         wb_finding finding = WB_FINDING_INIT;
-        if (wb_findings_at(findings, i, &finding) == WB_OK && finding.severity > WB_INFO)
+        if (wb_findings_at(findings, i, &finding) == WB_OK && finding.severity >= least)
             print_finding(out_stdout(), job->in, &finding);
     }
 }

@@ -36,6 +36,8 @@
     "copied"
 #define WB__MSG_CONVERT_SUBFOLDER                                                                  \
     "files in subfolders of the model are not copied: copy this file yourself if you need it"
+#define WB__MSG_CONVERT_NO_LAYER                                                                   \
+    "an Ollama model has no place for this file, so it is not copied: keep it if you need it"
 
 /* ---- emit/tokenizer_json_out.c ---- */
 

@@ -241,7 +241,8 @@ wb_status wb__writer_check_outside(wb__context *context, const wb_writer *writer
 /* ---- writer_sidecars.c ---- */
 
 /* Adds the sidecar file `name` of the model. Fails with WB_ERROR_NOT_FOUND if there is none, and
- * with WB__FINDING_LINK_OUTSIDE if a link leads outside the directory. */
+ * with WB__FINDING_LINK_OUTSIDE if a link leads outside the directory. If `writer` is NULL, the file
+ * is only looked for. */
 wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,
                                  const char *name);
 

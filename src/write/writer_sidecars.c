@@ -72,8 +72,9 @@ static wb_status add_found(wb__context *context, wb_writer *writer, const wb__si
     /* A cycle of links, or a file that is not regular, counts as a missing file. */
     if (os_error == ELOOP || (os_error == 0 && !S_ISREG(st->st_mode)))
         os_error = ENOENT;
-    return os_error != 0 ? wb__fail_os(context, os_error, WB__MSG_WRITE_SIDECAR_STAT)
-                         : wb__writer_add_extra(context, writer, *extra);
+    if (os_error != 0)
+        return wb__fail_os(context, os_error, WB__MSG_WRITE_SIDECAR_STAT);
+    return writer == NULL ? WB_OK : wb__writer_add_extra(context, writer, *extra);
 }
 
 /* Adds a file that the caller of wb_open provides (wb_files). A directory counts as a missing file. */
@@ -85,7 +86,8 @@ static wb_status add_provided(wb__context *context, wb_writer *writer, const wb_
     if (status == WB_OK && is_folder)
         return wb__fail_os(context, ENOENT, WB__MSG_WRITE_SIDECAR_STAT);
     wb__source_close(source);
-    return status == WB_OK ? wb__writer_add_extra(context, writer, *extra) : status;
+    return status != WB_OK || writer == NULL ? status
+                                             : wb__writer_add_extra(context, writer, *extra);
 }
 
 wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,

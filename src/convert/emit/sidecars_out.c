@@ -9,7 +9,13 @@
 #include "io/beneath.h"
 #include "io/io.h"
 #include "io/provided_files.h"
+#include "write/ollama/store.h"
 #include "write/write.h"
+
+static bool is_store(const wb__emit_job *out)
+{
+    return out->conversion->target == WB_TARGET_OLLAMA;
+}
 
 /* ---- one file ---- */
 
@@ -42,33 +48,46 @@ static wb_status make_file(wb__emit_job *out, const char *name,
 
 /* ---- files copied unchanged ---- */
 
-/* Returns true if a file of the source directory is copied unchanged. Weight files and hidden files
- * are not copied. config.json is copied for Ollama, and generated for other targets. For Ollama,
- * only JSON files are copied. */
+/* Returns true if a file of the source directory belongs to the output. Weight files and hidden files
+ * do not. config.json is copied for Ollama, and generated for other targets. */
 static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
                                       {".bin", 4},          {".pt", 3},      {".pth", 4},
                                       {".h5", 3},           {".msgpack", 8}, {".onnx", 5}};
-    bool store = out->conversion->target == WB_TARGET_OLLAMA;
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         if (wb__str_ends_with(name, weights[i]))
             return false;
     }
-    if (name.len == 0 || name.ptr[0] == '.' ||
-        (store && !wb__str_ends_with(name, WB__STR(".json"))))
-        return false;
-    return store || !wb__str_equal(name, WB__STR("config.json"));
+    return name.len != 0 && name.ptr[0] != '.' &&
+           (is_store(out) || !wb__str_equal(name, WB__STR("config.json")));
 }
 
-/* Copies a sidecar file of the model. A missing file is not an error. A symbolic link that leads
- * outside the directory is not copied and causes a warning. */
+/* Reports a file that has no place in the output. It is a warning if models need such files. */
+static wb_status note_left_out(wb__emit_job *out, const char *name)
+{
+    const char *known;
+    size_t i = 0;
+    while ((known = wb__sidecar_name(i)) != NULL && strcmp(known, name) != 0)
+        i++;
+    return wb__plan_note(out->conversion, out->context, known != NULL ? WB_WARNING : WB_INFO,
+                         WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
+                         is_store(out) ? WB__MSG_CONVERT_NO_LAYER : WB__MSG_CONVERT_SUBFOLDER);
+}
+
+/* Copies a sidecar file of the model, or reports that a store has no layer for it. A missing file is
+ * not an error. A symbolic link that leads outside the directory is not copied and causes a
+ * warning. */
 static wb_status copy_file(wb__emit_job *out, const char *name)
 {
     wb__context *context = out->context;
+    bool has_place = !is_store(out) || wb__store_has_layer(wb__str_from(name, SIZE_MAX));
     if (!is_copied(out, wb__str_from(name, SIZE_MAX)))
         return WB_OK;
-    wb_status status = wb__writer_add_sidecar(context, out->writer, out->conversion->model, name);
+    wb_status status = wb__writer_add_sidecar(context, has_place ? out->writer : NULL,
+                                              out->conversion->model, name);
+    if (status == WB_OK && !has_place)
+        return note_left_out(out, name);
     if (status == WB_ERROR_FORMAT &&
         !wb__findings_add_error(&out->conversion->notes, context->error, WB_WARNING))
         return wb__fail_memory(context);
@@ -120,9 +139,7 @@ static wb_status tell_left_out(wb__emit_job *out)
             return wb__fail_memory(out->context);
         if (wb__beneath_stat(folder, path, out->context->follow_links, &st) == 0 &&
             S_ISREG(st.st_mode))
-            status = wb__plan_note(out->conversion, out->context, WB_WARNING,
-                                   WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
-                                   WB__MSG_CONVERT_SUBFOLDER);
+            status = note_left_out(out, name);
         wb__free(&out->context->allocator, path, strlen(path) + 1);
     }
     return status;
@@ -166,8 +183,7 @@ static wb_status copy_folder(wb__emit_job *out)
     bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
     if (may_not)
         status = copy_unreadable(out);
-    bool store = out->conversion->target == WB_TARGET_OLLAMA;
-    return status == WB_OK && !store ? tell_left_out(out) : status;
+    return status == WB_OK ? tell_left_out(out) : status;
 }
 
 static wb_status copy_files(wb__emit_job *out)
@@ -195,7 +211,7 @@ static wb_status make_template(wb__emit_job *out, wb__buffer *to)
 
 wb_status wb__emit_sidecars(wb__emit_job *out)
 {
-    bool made = out->conversion->semantics->by_key || out->conversion->target != WB_TARGET_OLLAMA;
+    bool made = out->conversion->semantics->by_key || !is_store(out);
     wb_status status = made ? make_file(out, "config.json", wb__emit_config) : WB_OK;
     if (status == WB_OK && !out->conversion->semantics->by_key)
         return copy_files(out);

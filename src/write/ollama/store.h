@@ -25,6 +25,10 @@ wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, cons
 wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
                                const uint8_t **bytes, size_t *n, uint8_t **owned);
 
+/* Returns true if a sidecar file with this name becomes a layer of the model. All other sidecar
+ * files are ignored. */
+bool wb__store_has_layer(wb__str name);
+
 /* Returns the string value of a metadata key, or an empty string if the key is not set. */
 wb__str wb__store_text(const wb_writer *writer, const char *key);
 

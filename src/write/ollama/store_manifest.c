@@ -31,6 +31,15 @@ static void put_layer(wb__json_writer *json, const char *type, const char *kind,
     wb__json_write_end(json, '}');
 }
 
+/* Ollama stores each JSON file of a model in a layer of type json, and finds the layer by the name
+ * of the file. It has no type for chat_template.jinja, whose layer is of type json, too, so that
+ * Ollama ignores it: Ollama would parse a layer of type template as a template of Go. */
+bool wb__store_has_layer(wb__str name)
+{
+    return wb__str_ends_with(name, WB__STR(".json")) ||
+           wb__str_equal(name, WB__STR("chat_template.jinja"));
+}
+
 static int by_name(const void *left, const void *right)
 {
     const wb__sidecar *a = *(wb__sidecar *const *)left;
@@ -38,7 +47,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(a->name.ptr, b->name.ptr);
 }
 
-static wb_status put_json_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
+static wb_status put_sidecar_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
 {
     size_t count = writer->extras.count;
     wb__sidecar **sorted = wb__arena_alloc(&writer->arena, (count + 1) * sizeof(*sorted));
@@ -54,7 +63,7 @@ static wb_status put_json_layers(wb__context *context, wb_writer *writer, wb__js
         uint8_t *owned;
         size_t n;
         char digest[2 * WB__SHA256_BYTES + 1];
-        if (!wb__str_ends_with(sorted[i]->name, WB__STR(".json")))
+        if (!wb__store_has_layer(sorted[i]->name))
             continue;
         status = wb__store_read_extra(context, sorted[i], &bytes, &n, &owned);
         if (status != WB_OK)
@@ -119,7 +128,7 @@ wb_status wb__store_manifest(wb__context *context, wb_writer *writer, wb__buffer
                   output->layout.bytes, output->layer);
     }
     if (status == WB_OK)
-        status = put_json_layers(context, writer, &json);
+        status = put_sidecar_layers(context, writer, &json);
     if (status == WB_OK)
         status = put_text_layers(context, writer, &json);
     wb__json_write_end(&json, ']');
