@@ -126,14 +126,14 @@ typedef struct scan {
 } scan;
 
 /* Returns true if the next word is the value of an option whose value is optional. The next word
- * must not look like an option and must not name an existing file, and at least one other word must
+ * must not look like an option, and must not be an address or an existing file, and at least one other word must
  * remain to be the path. Example: `wb inspect model.gguf --metadata general.name` passes a key, and
  * `wb inspect --metadata model.gguf` passes a path.
  */
 static bool is_key(const scan *s)
 {
     if (s->args->count == 0 || s->next == s->argc || s->argv[s->next][0] == '-' ||
-        strncmp(s->argv[s->next], "ollama://", 9) == 0 || access(s->argv[s->next], F_OK) == 0)
+        strstr(s->argv[s->next], "://") != NULL || access(s->argv[s->next], F_OK) == 0)
         return false;
     for (int i = s->next + 1; i < s->argc; i++) {
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')

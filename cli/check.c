@@ -5,6 +5,7 @@
 #include "exit.h"
 #include "messages.h"
 #include "paths.h"
+#include "remote.h"
 #include "report.h"
 #include "terminal.h"
 #include "threads.h"
@@ -108,6 +109,7 @@ int check_paths(const arguments *args, void (*present)(const arguments *args, co
         return report_usage(MSG_MANIFEST_ONE_PATH);
     int code = open_options_of(args, &r.options, &r.limits);
     r.options.executor = threads_executor();
+    r.options.files = remote_files();
     return code != 0 ? code : paths_each(args, check_path, &r);
 }
 

@@ -3,7 +3,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "convert.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "messages.h"
 #include "output.h"
 #include "paths.h"
+#include "remote.h"
 #include "report.h"
 #include "terminal.h"
 
@@ -91,121 +91,6 @@ static int read_options(convert_job *job)
                      (args->given[OPTION_ALIGN_TENSORS] ? WB_WRITE_ALIGN_TENSORS : 0) |
                      (job->out_is_folder ? WB_WRITE_FOLDER : 0);
     return 0;
-}
-
-/* ---- sidecar files ---- */
-
-static bool is_weights(const char *name)
-{
-    static const char *const ends[] = {".safetensors", ".gguf", ".index.json", ".bin", ".pt",
-                                       ".pth",         ".h5",   ".msgpack",    ".onnx"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        if (text_ends_with(name, ends[i]))
-            return true;
-    }
-    return false;
-}
-
-/* Adds the file `name` to the output. If the input is a directory, every file that contains no
- * weights is added. If the input is a single file, only the sidecar files that the model was read
- * from are added.
- */
-static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *folder,
-                            const char *name, wb_error *error)
-{
-    text path = {0};
-    text_addf(&path, "%s/%s", folder, name);
-    wb_status status = WB_OK;
-    if (job->in_is_folder || replaces_model(path.ptr, job->model))
-        status = wb_writer_add_sidecar(writer, job->model, name, error);
-    if (status == WB_ERROR_FORMAT) /* a link that leads outside the directory */
-        report_error(path.ptr, error);
-    text_free(&path);
-    return status == WB_ERROR_FORMAT || status == WB_ERROR_NOT_FOUND ? WB_OK : status;
-}
-
-/* Adds the directory of a file. */
-static void add_folder_of(text *t, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        text_adds(t, ".");
-    else
-        text_add(t, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-/* Finds the directory that contains the model. Returns false if the model is not a file in a
- * directory. If the input is a repository of a Hugging Face cache, the files are in a snapshot of it.
- */
-static bool find_folder(const convert_job *job, text *path)
-{
-    struct stat st;
-    wb_file file = WB_FILE_INIT;
-    bool is_file = !job->in_is_folder && strcmp(job->in, STDIN_PATH) != 0 &&
-                   stat(job->in, &st) == 0 && S_ISREG(st.st_mode);
-    if (is_file)
-        add_folder_of(path, job->in);
-    else if (job->in_is_folder && wb_file_at(job->model, 0, &file, NULL) == WB_OK)
-        add_folder_of(path, file.path);
-    return path->len > 0;
-}
-
-/* Adds sidecar files by their known names. Without read permission, a directory cannot be listed,
- * but its files can be opened by name.
- */
-static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
-                           wb_error *error)
-{
-    const char *name;
-    wb_status status = WB_OK;
-    (void)report_path(0, folder, MSG_FOLDER_NOT_READABLE);
-    for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL && status == WB_OK; i++) {
-        if (strchr(name, '/') == NULL && !is_weights(name))
-            status = add_beside(job, writer, folder, name, error);
-    }
-    return status;
-}
-
-/* Warns about known sidecar files in subdirectories. They are not copied, because the writer
- * creates no subdirectories.
- */
-static void tell_left_out(const char *folder)
-{
-    const char *name;
-    for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL; i++) {
-        struct stat st;
-        text path = {0};
-        text_addf(&path, "%s/%s", folder, name);
-        if (strchr(name, '/') != NULL && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
-            (void)report_path(0, path.ptr, MSG_SUBFOLDER_NOT_COPIED);
-        text_free(&path);
-    }
-}
-
-int convert_add_beside(const convert_job *job, wb_writer *writer)
-{
-    wb_error error;
-    wb_status status = WB_OK;
-    const struct dirent *entry;
-    text path = {0};
-    int code = 0;
-    if (!job->out_is_folder || !find_folder(job, &path))
-        return 0;
-    DIR *folder = opendir(path.ptr);
-    if (folder == NULL && errno == EACCES && !job->in_is_folder)
-        status = add_known(job, writer, path.ptr, &error);
-    else if (folder == NULL)
-        code = report_path(EXIT_IO, path.ptr, "%s", strerror(errno));
-    while (folder != NULL && status == WB_OK && (entry = readdir(folder)) != NULL) {
-        if (entry->d_name[0] != '.' && !is_weights(entry->d_name))
-            status = add_beside(job, writer, path.ptr, entry->d_name, &error);
-    }
-    if (folder != NULL)
-        (void)closedir(folder);
-    if (job->in_is_folder && status == WB_OK && code == 0)
-        tell_left_out(path.ptr);
-    text_free(&path);
-    return status == WB_OK ? code : convert_fail(job, status, &error);
 }
 
 /* ---- results ---- */
@@ -442,7 +327,7 @@ int command_convert(const arguments *args)
         return exit_code_of_opening(status);
     }
     job.model = model;
-    job.in_is_folder = is_folder(job.in);
+    job.in_is_folder = is_folder(job.in) || remote_is_folder(job.in);
     job.out_is_stdout = output_is_stdout(job.out);
     job.out_is_stream = strcmp(job.to, "ollama") != 0 && output_is_stream(job.out);
     job.out_is_folder = !job.out_is_stdout && means_folder(job.out, job.to);

@@ -3,7 +3,7 @@
  * convert.c parses the command line and selects the method. reshard.c copies tensors unchanged to
  * the same format. recast.c converts to another format or other types through the library, and
  * recast_tell.c prints the results of such a conversion. convert_replace.c lists the existing files
- * that the output replaces.
+ * that the output replaces. convert_sidecars.c finds the sidecar files of the model.
  */
 #ifndef WB_CLI_CONVERT_H
 #define WB_CLI_CONVERT_H

@@ -128,6 +128,10 @@ static void put_wb(out *o)
         "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard of a model\n"
         "that an earlier path has opened is skipped. If a command takes one model, all files\n"
         "that match a pattern must belong to the same model.\n.PP\n"
+        "Commands with the option \\-\\-plain\\-http also take addresses in place of paths:\n"
+        "https://HOST/PATH, hf://OWNER/NAME[@REVISION][/PATH], s3://BUCKET/KEY and\n"
+        "gs://BUCKET/KEY. Only the headers and the tensors that are needed are fetched. The\n"
+        "page docs/net.md describes the environment variables of the network.\n.PP\n"
         "Results go to standard output, errors and progress to standard error. Options may\n"
         "appear anywhere; \\-\\- ends them. Control characters from files are shown as\n"
         "\\exNN.\n.SH COMMANDS\n");

@@ -77,7 +77,9 @@ void print_overview(void)
     out_puts(o,
              "\nA PATH is a .safetensors, GGUF or .npz file, any shard of a model, a folder, an\n"
              "Ollama model as ollama://NAME, its manifest or a blob, a quoted pattern, or - for\n"
-             "standard input. 'wb help COMMAND' explains a command.\n");
+             "standard input. Most commands that read a model also take its address:\n"
+             "https://HOST/PATH, hf://OWNER/NAME[@REVISION][/PATH], s3://BUCKET/KEY or\n"
+             "gs://BUCKET/KEY. 'wb help COMMAND' explains a command.\n");
 }
 
 static void print_examples(out *o, const char *examples)

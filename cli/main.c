@@ -9,6 +9,7 @@
 #include "messages.h"
 #include "options.h"
 #include "paths.h"
+#include "remote.h"
 #include "report.h"
 #include "sandbox.h"
 #include "terminal.h"
@@ -62,6 +63,8 @@ static int run(arguments *args)
     }
     if (args->command == COMMAND_COUNT)
         return report_usage(MSG_COMMAND_MISSING);
+    if ((code = remote_start(args)) != EXIT_CLEAN)
+        return code;
     if (args->given[OPTION_SANDBOX] && (code = sandbox_enter(args)) != EXIT_CLEAN)
         return code;
     code = paths_settle(args);
@@ -79,6 +82,7 @@ int main(int argc, char **argv)
         code = prepare(&args);
     if (code == EXIT_CLEAN)
         code = run(&args);
+    remote_end();
     if (args.given[OPTION_VERBOSE])
         tell_time(&begin);
     report_end(args.given[OPTION_JSON], code);

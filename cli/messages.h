@@ -174,6 +174,13 @@
     "a conversion cannot write to standard output, a pipe or a device: name a file or a folder"
 #define MSG_MLX_NEEDS_FOLDER "an MLX model is a folder: name a folder as the output"
 
+/* remote.c */
+
+#define MSG_REMOTE_COMMAND "'wb %s' takes no addresses, only files of this machine"
+#define MSG_REMOTE_OUTPUT "the output must be on this machine, not at an address"
+#define MSG_REMOTE_RETRIES "--retries needs a number from 0 to 1000"
+#define MSG_REMOTE_SANDBOX "the network cannot be used in the sandbox: download the model first"
+
 /* sandbox.c */
 
 #define MSG_SANDBOX_UNAVAILABLE "the sandbox is unavailable: %s"

@@ -8,6 +8,10 @@
 #include "text.h"
 
 #define IN(id) (1u << COMMAND_##id)
+/* The commands that take an address in place of a path. */
+#define REMOTE                                                                                     \
+    (IN(INSPECT) | IN(VERIFY) | IN(LOAD) | IN(DOCTOR) | IN(EXPORT) | IN(HASH) | IN(CONVERT) |      \
+     IN(DIFF) | IN(GET))
 #define IN_ALL (~0u)
 #define IN_NONE 0u
 

@@ -11,6 +11,7 @@
 
 #include "exit.h"
 #include "messages.h"
+#include "remote.h"
 #include "report.h"
 
 typedef struct file_id {
@@ -83,7 +84,8 @@ static void visit(paths *seen, const char *path)
 static bool is_pattern(const char *path)
 {
     struct stat st;
-    return strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0 && errno == ENOENT;
+    return strpbrk(path, "*?[") != NULL && !wb_net_owns(path) && lstat(path, &st) != 0 &&
+           errno == ENOENT;
 }
 
 /* Expands a pattern. The caller frees *found with globfree. Returns 0, or an exit code after
@@ -225,7 +227,9 @@ wb_status open_path(const char *path, const wb_open_options *options, wb_model *
 {
     if (strcmp(path, STDIN_PATH) == 0)
         return wb_open_fd(STDIN_FILENO, STDIN_LABEL, options, model, error);
-    return wb_open(path, options, model, error);
+    wb_open_options with_files = *options;
+    with_files.files = remote_files();
+    return wb_open(path, &with_files, model, error);
 }
 
 bool is_same_file(const char *a, const char *b)

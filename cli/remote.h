@@ -1,0 +1,30 @@
+/* remote.h: models at addresses (hf://, https://, s3:// …), which every command that opens a model
+ * takes in place of a path.
+ */
+#ifndef WB_CLI_REMOTE_H
+#define WB_CLI_REMOTE_H
+
+#include "options.h"
+#include "weighbridge/net.h"
+
+/* If an operand is an address, prepares the network. Reports an error if the command needs files of
+ * this machine. Returns 0, or an exit code after reporting the
+ * error.
+ */
+int remote_start(const arguments *args);
+
+/* Returns the files at addresses for wb_open_options.files; NULL if no operand is an address. */
+const wb_files *remote_files(void);
+
+/* Opens the network for a command that always uses it. The caller owns *net. Returns 0, or an exit
+ * code after reporting the error.
+ */
+int remote_open(const arguments *args, wb_net **net);
+
+/* Returns true if the path is the address of a directory. */
+bool remote_is_folder(const char *path);
+
+/* Closes the network, after all models. */
+void remote_end(void);
+
+#endif
