@@ -63,7 +63,7 @@ typedef struct wb_net_options {
  * which moves bytes and ends with wb_net_close.
  *
  * options  NULL: defaults; read during the call
- * net      owned, release with wb_net_close
+ * net      owned, release with wb_net_close; after a fork, only the parent can fetch with it
  *
  * Fails with ARGUMENT for an invalid setting, IO, or MEMORY.
  */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "net/curl_api.h"
 #include "net/net_messages.h"
@@ -20,6 +21,7 @@ struct wb__engine {
     wb__engine_options options;
     pthread_mutex_t lock;
     pthread_t thread;
+    pid_t process;          /* a fork of it has no thread */
     bool running, stop;     /* under the lock */
     wb__exchange *incoming; /* under the lock: not yet seen by the thread, oldest first */
     wb__exchange **incoming_end;
@@ -295,6 +297,7 @@ wb_status wb__engine_new(wb__engine **out, wb__context *context, const wb__engin
     if (engine == NULL)
         return wb__fail_memory(context);
     *engine = (wb__engine){.allocator = context->allocator, .api = api, .options = *options};
+    engine->process = getpid();
     engine->incoming_end = &engine->incoming;
     engine->multi = api->multi_init();
     if (engine->multi == NULL || pthread_mutex_init(&engine->lock, NULL) != 0) {
@@ -310,10 +313,8 @@ wb_status wb__engine_new(wb__engine **out, wb__context *context, const wb__engin
     return WB_OK;
 }
 
-void wb__engine_free(wb__engine *engine)
+static void stop(wb__engine *engine)
 {
-    if (engine == NULL)
-        return;
     (void)pthread_mutex_lock(&engine->lock);
     engine->stop = true;
     bool running = engine->running;
@@ -324,6 +325,14 @@ void wb__engine_free(wb__engine *engine)
     }
     (void)engine->api->multi_cleanup(engine->multi);
     (void)pthread_mutex_destroy(&engine->lock);
+}
+
+void wb__engine_free(wb__engine *engine)
+{
+    if (engine == NULL)
+        return;
+    if (engine->process == getpid()) /* the connections belong to that process alone */
+        stop(engine);
     wb_allocator allocator = engine->allocator;
     wb__free(&allocator, engine, sizeof *engine);
 }
@@ -331,6 +340,9 @@ void wb__engine_free(wb__engine *engine)
 wb_status wb__engine_start(wb__engine *engine, wb__context *context, wb__exchange *exchange)
 {
     int os_error = 0;
+    if (engine->process != getpid())
+        return wb__fail(context, WB_ERROR_IO, WB__FINDING_NET_CONNECTION, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_NET_FORKED);
     wb__response_init(&exchange->response, &engine->allocator);
     exchange->engine = engine;
     exchange->begun = exchange->stopped = false;

@@ -12,6 +12,8 @@
 
 #define WB__MSG_NET_LIBRARY "libcurl is not installed, or is older than version 7.68"
 #define WB__MSG_NET_BUILT_WITHOUT "this build has no support for the network"
+#define WB__MSG_NET_FORKED                                                                         \
+    "the network was opened before this process was forked: open it again in this process"
 #define WB__MSG_NET_THREAD "cannot start the thread of the network"
 
 /* ---- failures.c: host, status, source of the token that the request carried ---- */

@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <weighbridge.h>
+#include <weighbridge/net.h>
 
 /* ---- the module (module.c) ---- */
 
@@ -138,6 +139,7 @@ PyObject *shape_make(const uint64_t *shape, uint32_t rank); /* a tuple */
 typedef struct handle {
     shared shared;
     wb_model *model;
+    wb_net *net; /* of a model at an address, else NULL */
     Py_buffer bytes;
     bool from_memory;
     bool writable; /* mapped bytes may be changed */

@@ -9,6 +9,7 @@ void handle_destroy(shared *self)
 {
     handle *it = (handle *)self;
     wb_close(it->model);
+    wb_net_close(it->net);
     if (it->from_memory) {
         PyGILState_STATE gil = PyGILState_Ensure();
         PyBuffer_Release(&it->bytes);

@@ -87,6 +87,21 @@ static bool parse_open(PyObject *args, PyObject *kwargs, open_call *call)
     return take_limits(call);
 }
 
+/* Opens the model at an address. Its files cannot be mapped. */
+static wb_status open_address(const char *address, const wb_open_options *options, handle *out,
+                              wb_error *error)
+{
+    wb_files files = WB_FILES_INIT;
+    wb_open_options own = *options;
+    wb_status status = wb_net_open(NULL, &out->net, error);
+    if (status == WB_OK)
+        status = wb_net_files(out->net, &files, error);
+    own.files = &files;
+    if (own.access == WB_ACCESS_MAP)
+        own.access = WB_ACCESS_READ;
+    return status == WB_OK ? wb_open(address, &own, &out->model, error) : status;
+}
+
 /* Opens the model of a handle. The handle already has the buffer of a model in memory. */
 static wb_status open_now(const open_call *call, handle *out, wb_error *error)
 {
@@ -97,6 +112,8 @@ static wb_status open_now(const open_call *call, handle *out, wb_error *error)
     if (out->from_memory)
         status = wb_open_memory(out->bytes.buf, (size_t)out->bytes.len, call->label, options,
                                 &out->model, error);
+    else if (path != NULL && wb_net_owns(path))
+        status = open_address(path, options, out, error);
     else if (path != NULL)
         status = wb_open(path, options, &out->model, error);
     else

@@ -167,8 +167,10 @@ def open(  # noqa: A001 - the name is the one that people expect
     """Open a model. The time depends on the size of the headers, not on that of the weights.
 
     Args:
-        source: path of a file, of a directory or of one shard of a model; name of a model in an
-            Ollama store; a file descriptor; or the bytes of a file
+        source: path of a file, of a directory or of one shard of a model; its address
+            (``https://``, ``hf://owner/name``, ``s3://bucket/key``), of which only what is needed
+            is fetched; name of a model in an Ollama store; a file descriptor; or the bytes of a
+            file
         access: how values are read. ``"map"``: files are mapped, which is fastest. ``"read"``:
             files are read, so that a file that shrinks is an exception instead of SIGBUS.
             ``"snapshot"``: files are copied to memory now
