@@ -14,7 +14,8 @@ typedef enum wb_severity {
     WB_INFO = 0,    /* information that does not affect the verdict */
     WB_WARNING = 1, /* the model is usable, but something is not as expected */
     WB_SEVERE = 2,  /* values of the model are damaged or doubtful */
-    WB_FATAL = 3    /* the model is refused: it cannot be opened */
+    WB_FATAL =
+        3 /* the model is refused: it cannot be opened, or is not the file that it should be */
 } wb_severity;
 
 /* A problem of a model, or other information about it. Strings live as long as the findings. */

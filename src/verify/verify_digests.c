@@ -1,44 +1,55 @@
-/*
- * A blob of an Ollama store is named by the digest of its bytes: "sha256-" and 64 hexadecimal
- * digits. Any file with such a name can be checked against its name.
- */
-#include "bundles/ollama/blob_name.h"
-#include "crypto/sha256.h"
+/* Compares the bytes of files with the digests that are stated for them. */
+#include "verify/stated_digest.h"
 #include "verify/verify.h"
 #include "verify/verify_messages.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 
-static wb_status hash_file(wb__context *context, const wb__source *source, wb__sha256 *hash,
-                           uint8_t *chunk, uint8_t digest[WB__SHA256_BYTES])
+/* What hashing needs. */
+typedef struct hashing {
+    wb__context *context;
+    wb__sha256 sha256;
+    wb__sha1 sha1;
+    uint8_t *chunk;
+} hashing;
+
+static wb_status hash_file(hashing *h, const wb__source *source, bool git,
+                           uint8_t digest[WB__SHA256_BYTES])
 {
     uint64_t bytes = wb__source_bytes(source);
+    wb__sha1_start_blob(&h->sha1, bytes);
+    wb__source_expect(source, 0, bytes);
     for (uint64_t at = 0; at < bytes;) {
         size_t n = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
-        wb_status status = wb__source_read(source, context, at, chunk, n);
+        wb_status status = wb__source_read(source, h->context, at, h->chunk, n);
         if (status != WB_OK)
             return status;
-        wb__sha256_add(hash, chunk, n);
+        if (git)
+            wb__sha1_add(&h->sha1, h->chunk, n);
+        else
+            wb__sha256_add(&h->sha256, h->chunk, n);
         at += n;
     }
-    return wb__sha256_finish(hash, digest) ? WB_OK : wb__fail_memory(context);
+    if (git)
+        wb__sha1_finish(&h->sha1, digest);
+    return git || wb__sha256_finish(&h->sha256, digest) ? WB_OK : wb__fail_memory(h->context);
 }
 
-static wb_status check_files(const wb_model *model, size_t first, wb__context *context,
-                             wb__sha256 *hash, uint8_t *chunk)
+static wb_status check_files(const wb_model *model, size_t first, hashing *h)
 {
+    wb__context *context = h->context;
     wb_status status = WB_OK;
     for (size_t i = first; i < model->source_count && status == WB_OK; i++) {
-        uint8_t expected[WB__SHA256_BYTES];
+        wb__stated_digest stated;
         uint8_t found[WB__SHA256_BYTES];
-        const char *path = wb__source_label(model->sources[i]);
-        if (!wb__digest_of_name(path, expected))
+        const wb__source *source = model->sources[i];
+        if (!wb__digest_stated(source, &stated))
             continue;
-        context->file = path;
-        status = hash_file(context, model->sources[i], hash, chunk, found);
-        if (status == WB_OK && memcmp(expected, found, sizeof found) != 0)
-            status = wb__note(context, WB_SEVERE, WB__FINDING_OLLAMA_BLOB_DIGEST, WB_NO_OFFSET,
-                              WB__STR(""), WB__MSG_VERIFY_DIGEST);
+        context->file = wb__source_label(source);
+        status = hash_file(h, source, stated.n == WB__SHA1_BYTES, found);
+        if (status == WB_OK && memcmp(stated.bytes, found, stated.n) != 0)
+            status = wb__note(context, stated.severity, stated.finding, WB_NO_OFFSET, WB__STR(""),
+                              "%s", stated.message);
         context->file = "";
     }
     return status;
@@ -46,19 +57,18 @@ static wb_status check_files(const wb_model *model, size_t first, wb__context *c
 
 wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context)
 {
-    uint8_t unused[WB__SHA256_BYTES];
-    wb__sha256 hash;
+    wb__stated_digest unused;
+    hashing h = {.context = context};
     bool any = false;
-    for (size_t i = first; i < model->source_count; i++)
-        any |= wb__digest_of_name(wb__source_label(model->sources[i]), unused);
+    for (size_t i = first; i < model->source_count && !any; i++)
+        any = wb__digest_stated(model->sources[i], &unused);
     if (!any)
         return WB_OK;
-    uint8_t *chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
-    wb_status status = wb__sha256_open(&hash, context);
+    h.chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
+    wb_status status = wb__sha256_open(&h.sha256, context);
     if (status == WB_OK)
-        status = chunk == NULL ? wb__fail_memory(context)
-                               : check_files(model, first, context, &hash, chunk);
-    wb__sha256_close(&hash);
-    wb__free(&context->allocator, chunk, CHUNK_BYTES);
+        status = h.chunk == NULL ? wb__fail_memory(context) : check_files(model, first, &h);
+    wb__sha256_close(&h.sha256);
+    wb__free(&context->allocator, h.chunk, CHUNK_BYTES);
     return status;
 }

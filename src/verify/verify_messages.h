@@ -29,8 +29,10 @@
 #define WB__MSG_VERIFY_EXPERTS                                                                     \
     "the layer has %lu experts, but some are missing or differ from the others"
 
-/* ---- verify_digests.c ---- */
+/* ---- stated_digest.c ---- */
 
+#define WB__MSG_VERIFY_STATED_DIGEST                                                               \
+    "the digest of the file differs from the one that is stated for it"
 #define WB__MSG_VERIFY_DIGEST "the SHA-256 digest of the file differs from the digest in its name"
 
 /* ---- verify_journals.c ---- */
