@@ -4,8 +4,8 @@
  *
  *   big     92,160 BF16 tensors, the experts of a large mixture of experts; header of 12 MB, as the
  *           official library writes it
- *   spaces  the same with the spaces that Python's json module writes
- *   plain:DTYPE  the same with another dtype, for example plain:U32; no tensor has scales
+ *   spaces  like big, with the spaces that Python's json module writes
+ *   plain:DTYPE  like big, with another dtype, for example plain:U32; no tensor has scales
  *   fp8     46,080 F8_E4M3 weights with their scales, in the order of the official library: all F32
  *           scales, then all weights (DeepSeek V3)
  *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: entries sorted by

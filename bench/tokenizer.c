@@ -66,7 +66,9 @@ static void put_merges(FILE *file, const char *kind, long bytes)
     fputs("    \"merges\": [", file);
     for (uint64_t number = 0; ftell(file) < bytes; number++) {
         make_word(word, number);
-        size_t cut = 2 + strlen(word) / 4 * 2; /* even: two-byte characters are not split */
+        /* The offset at which a Cyrillic word is divided is even, because its characters have two
+         * bytes. Other words are divided near their start. */
+        size_t cut = 2 + strlen(word) / 4 * 2;
         if (number % 8 != 7)
             cut = strlen(word) / 2 < 2 ? 1 : 2;
         fprintf(file, number == 0 ? "" : ",");

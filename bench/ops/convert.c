@@ -124,7 +124,7 @@ static uint64_t run_convert(unsigned long times)
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
         (void)bench_prepare(path, cold);
-        (void)unlink(result); /* deletion takes long, and the floor does not measure it either */
+        (void)unlink(result); /* not measured, as in the floor: deletion takes long */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         convert();
@@ -142,8 +142,8 @@ static void start_peak(char **arguments)
     printf("name weighbridge %s\nwork 1 conversion\n", wb_version());
 }
 
-/* Returns the peak memory in MiB, summed over all runs. Workers report every result in nanoseconds;
- * for a case with the unit MiB, the driver prints that number as MiB. */
+/* Returns the sum of the peak memory of all runs, in MiB. The caller divides it by the number of
+ * runs, as it does with times. The case has the unit MiB, so the driver prints the mean as MiB. */
 static uint64_t run_peak(unsigned long times)
 {
     uint64_t most = 0;
@@ -230,8 +230,8 @@ static void read_pieces(void *arg, size_t worker)
     free(room);
 }
 
-/* For each tensor, encodes as many values as it has, in its planned encoding. The values are not
- * those of the tensor: the same ROWS rows are encoded again and again. */
+/* For each tensor of the plan, encodes the same number of values to the same type. The values are
+ * not those of the tensor: the same ROWS rows are encoded again and again. */
 static void encode_pieces(void *arg, size_t worker)
 {
     static const uint64_t step = (uint64_t)ROWS * COLUMNS;

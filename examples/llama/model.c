@@ -192,8 +192,8 @@ static void set_facts(model *m)
     if (!known)
         fail(c->architecture ? c->architecture : "architecture",
              "not one of those this example knows");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts;
-         i++) /* prevents overflow in products of two dimensions */
+    /* Limit the sizes, so that the product of two sizes does not overflow. */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i] == 0 || counts[i] > INT32_MAX)
             fail("config", "a size is missing or absurd");
     if (c->n_heads % c->n_kv_heads || c->head_dim % 2 || c->n_experts_used > c->n_experts)

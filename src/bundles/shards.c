@@ -6,8 +6,8 @@
 #define MAX_DIGITS 9
 
 /*
- * Parses the number at the end of the text and subtracts its number of digits from *len. Returns
- * false if there are no digits or more than MAX_DIGITS.
+ * Parses the number at the end of the text, which has *len bytes, and shortens *len by its digits.
+ * Returns false if there are no digits or more than MAX_DIGITS.
  */
 static bool take_number(const char *text, size_t *len, uint32_t *number, unsigned *digits)
 {

@@ -48,7 +48,8 @@ bool wb__abi_fits(wb__abi_id id, size_t size)
     return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;
 }
 
-/* Returns true if all bytes of the caller's struct after the end of the library's are zero. */
+/* Returns true if all bytes of the caller's struct that are beyond the size of the library's struct
+ * are zero. */
 static bool tail_is_zero(wb__abi_id id, const void *caller)
 {
     const unsigned char *bytes = caller;

@@ -1,6 +1,6 @@
 /*
- * core/bytes.h: random access to bytes, for formats whose directory is not at the start of the
- * file.
+ * core/bytes.h: random access to bytes, for formats whose table of contents is not at the start of
+ * the file.
  *
  * A reader must not read the same bytes twice. Otherwise a file that changes meanwhile could give
  * two different answers.

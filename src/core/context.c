@@ -163,7 +163,7 @@ WB__PRINTF(6, 0)
 static wb_status note(wb__context *context, wb_severity severity, wb__finding_id id,
                       uint64_t offset, wb__str name, const char *format, va_list arguments)
 {
-    /* Do not format a finding that will be discarded: that costs more than parsing the entry. */
+    /* Do not format a finding that will be discarded: formatting costs more than parsing. */
     if (context->findings == NULL || is_left_out(context->findings, severity))
         return WB_OK;
     wb_error as_error;

@@ -18,7 +18,7 @@ static uint32_t load_be32(const uint8_t *p)
     return wb__swap32(wb__load_le32(p));
 }
 
-/* FIPS 180-4, 4.1.1: the function of round t, with its constant of 4.2.1. */
+/* FIPS 180-4: the function of round t (4.1.1) plus the constant of round t (4.2.1). */
 static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
 {
     switch (t / 20) {

@@ -2,10 +2,11 @@
  * The field layout of all block types, as declared in ggml's ggml-common.h.
  *
  * In files from big-endian machines, the bytes of each integer that ggml's quantizers store are in
- * reverse order. The width of a field here is the width of these integers, which can differ from
- * the width of the declared type. The field qh of Q5_0 and Q5_1, the words of IQ2_XXS and the signs
- * of IQ3_XXS are copied from 32-bit words. The scales of IQ1_M are four 16-bit words, whose upper 4
- * bits together form one binary16. All other packed fields are assembled byte by byte.
+ * reverse order. The width of a field in this table is the width of these integers, which can
+ * differ from the type in ggml-common.h. The quantizers copy the field qh of Q5_0 and Q5_1, the
+ * words of IQ2_XXS and the signs of IQ3_XXS from 32-bit words. The scales of IQ1_M are four 16-bit
+ * words, whose upper 4 bits together form one binary16. All other packed fields are assembled byte
+ * by byte.
  */
 #include "dtype/dtype_block.h"
 #include "weighbridge/dtypes.h"

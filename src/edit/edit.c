@@ -358,7 +358,7 @@ static bool is_blob(const char *path)
            (before == n || path[before - n - 1] == '/');
 }
 
-/* Returns the number of other names of the file. */
+/* Returns the number of hard links to the file besides `path`. */
 static uint64_t other_links(const char *path)
 {
     struct stat st;

@@ -16,8 +16,8 @@ typedef struct rewriting {
     wb__buffer *out;                    /* the new index */
     size_t done;                        /* number of bytes of `text` that are copied or removed */
     uint64_t lost_bytes, lost_elements; /* totals of the dropped tensors */
-    /* The current object. `has_kept`: a member was kept. `is_skipping`: all members so far were
-     * removed, and the text is skipped up to the first kept member. */
+    /* State in the current JSON object. `has_kept`: a member was kept. `is_skipping`: members were
+     * removed and none was kept, so the text up to the first kept member is not copied. */
     bool has_kept, is_skipping;
     size_t end; /* end of the previous member */
 } rewriting;

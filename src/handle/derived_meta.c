@@ -200,7 +200,7 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
 
 static wb_status make(const wb_model *model, wb__context *context, wb__derived_meta **made)
 {
-    wb__context own = *context; /* a copy whose findings are those of `derived` */
+    wb__context own = *context; /* a copy that adds findings to derived->findings */
     wb__derived_meta *derived = wb__alloc(&model->allocator, sizeof *derived);
     *made = derived;
     if (derived == NULL)

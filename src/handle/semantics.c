@@ -120,7 +120,8 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
 
 /* ---- the family ---- */
 
-/* Returns true if a tensor of the model has the name that the pattern gives for layer 0. */
+/* Returns true if the model has a tensor whose name matches a pattern of a family's signature, with
+ * layer number 0 (arch/family.h). */
 static bool has_pattern(void *ctx, wb__str pattern)
 {
     static const wb__str wrappers[] = {{"", 0}, {"model.", 6}, {"language_model.model.", 21}};
@@ -205,7 +206,7 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
 
 static wb_status make(const wb_model *model, wb__context *context, wb__semantics **made)
 {
-    wb__context own = *context; /* a copy whose findings are those of `semantics` */
+    wb__context own = *context; /* a copy that adds findings to semantics->findings */
     wb__semantics *semantics = wb__alloc(&model->allocator, sizeof *semantics);
     *made = semantics;
     if (semantics == NULL)

@@ -30,8 +30,8 @@ typedef struct wb__semantics {
     wb_findings findings; /* findings made while computing the semantics */
 } wb__semantics;
 
-/* Returns the scope in which the expressions of the family's table are evaluated. `semantics` must
- * outlive the scope. */
+/* Returns the values that names have in the expressions of the model's family table
+ * (arch/family_scope.h). `semantics` must outlive the result. */
 wb__family_scope wb__semantics_scope(const wb__semantics *semantics);
 
 /* Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */

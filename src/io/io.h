@@ -80,9 +80,9 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
                           void *dst, size_t n);
 
 /*
- * As wb__source_read, but a source of the caller may give fewer bytes, at least one. Sets *got to
- * their number. A source that fetches its bytes over a network is then not asked for more than it
- * has.
+ * As wb__source_read, but if a source of the caller gives fewer bytes (at least one), does not ask
+ * for the rest. Sets *got to the number of bytes. A source that has fetched only these bytes over a
+ * network thus need not fetch the rest.
  */
 wb_status wb__source_read_some(const wb__source *source, wb__context *context, uint64_t offset,
                                void *dst, size_t n, size_t *got);
@@ -145,8 +145,8 @@ void wb__window_close(wb__window *window);
  */
 wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit);
 
-/* Returns the retained bytes that the cursor has consumed, followed by a NUL byte. The caller owns
- * the block `memory` of `bytes` bytes, and frees it with wb__free. */
+/* The result of wb__window_take: the retained bytes that the cursor has consumed, followed by a NUL
+ * byte. The caller owns the block `memory` of `bytes` bytes, and frees it with wb__free. */
 typedef struct wb__header_bytes {
     uint8_t *header; /* the byte at file offset 0, inside `memory` */
     void *memory;

@@ -31,7 +31,7 @@ wb_status wb__provided_open(wb__context *context, const char *path, wb_source *s
 {
     union {
         wb_source theirs;
-        uint8_t room[ROOM]; /* `open` may have been compiled with a newer, longer wb_source */
+        uint8_t room[ROOM]; /* the caller may have been compiled with a longer wb_source */
     } source_of = {.theirs = {.size = sizeof source_of.theirs}};
     int folder = 0;
     wb_error error;

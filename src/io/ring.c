@@ -17,7 +17,7 @@
 
 #include "core/memory.h"
 
-/* Function pointers cover only the library functions that liburing.h does not define inline. */
+/* The function pointers are those functions of liburing that its header does not define inline. */
 struct wb__ring {
     wb_allocator allocator;
     struct io_uring ring;

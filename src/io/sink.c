@@ -242,7 +242,7 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
             status = context->error->status;
         }
     }
-    if (status == WB_OK && done < n) /* also reports a source that is too short */
+    if (status == WB_OK && done < n) /* fails if the source is too short */
         status = copy_through(context, sink, offset + done, source, from + done, n - done);
     context->file = file;
     return status;

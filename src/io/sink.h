@@ -128,8 +128,9 @@ void wb__sink_keep_old(wb_sink *sink);
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
 /*
- * Makes the sink use the caller's descriptor of the same directory, to save descriptors when there
- * are many sinks; -1 has no effect. The descriptor must stay open until the sink is discarded.
+ * Makes the sink use `folder`, the caller's descriptor of the directory that contains the file,
+ * instead of its own descriptor. This saves descriptors when there are many sinks. If `folder` is
+ * -1, does nothing. The descriptor must stay open until the sink is discarded.
  */
 void wb__sink_park(wb_sink *sink, int folder);
 

@@ -31,7 +31,7 @@ static bool parse(wb__tree *tree, wb__json *json)
         if (token == WB__JSON_END)
             return true;
         if (token == WB__JSON_OBJECT_END || token == WB__JSON_ARRAY_END) {
-            if (depth > 0) /* cannot fail: the parser only closes brackets it has opened */
+            if (depth > 0) /* always true: the parser accepts no end without a begin */
                 open[--depth]->extent = (uint32_t)tree->nodes.count;
             continue;
         }

@@ -58,8 +58,8 @@ static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
         hint = sources->metadata;
     if (hint.scheme == WB__SCHEME_PLAIN)
         hint = wb__quantization_of(&sources->quantization, module);
-    /* Early Ollama blobs with several experts have no metadata. Ollama then used one of three
-     * packings, which the shapes distinguish (model/packing.c). */
+    /* Early versions of Ollama wrote blobs with several experts without metadata, in one of three
+     * packings. The shapes of the tensors distinguish these packings (model/packing.c). */
     if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL)
         hint = (wb__packing_hint){.scheme = WB__SCHEME_INT4, .named = true};
     return hint;

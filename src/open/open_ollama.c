@@ -86,7 +86,7 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
     return status;
 }
 
-/* Opens each blob with weights once, even if the manifest lists it several times. */
+/* Opens each blob that contains weights, but not twice if the manifest lists it several times. */
 static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;

@@ -183,8 +183,9 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && S_ISREG(a->st_mode);
 }
 
-/* Returns true if a journal exists for the file name `whole`. Such a file is itself an output
- * that was requested by this name, although the name looks like a part of a set. */
+/* Returns true if a resume journal exists for the file name `whole`. An earlier run was then asked
+ * to write a single file of this name. The file is no part of a set, although its name looks like
+ * one. */
 static bool has_journal(int folder, wb__str whole)
 {
     char text[BASE_BYTES + 16];

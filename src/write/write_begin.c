@@ -100,8 +100,9 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
 }
 
 /*
- * Checks that the files of an existing directory may be written. If `settles` is set, first
- * recovers partial files of an earlier run.
+ * Checks that the output files may be written into an existing directory. If `settles` is set,
+ * first recovers partial files of an earlier run. Does nothing if the output is a whole directory or
+ * a model in an Ollama store.
  */
 static wb_status check_files(wb__context *context, wb_writer *writer, bool settles)
 {

@@ -2,10 +2,10 @@
  * Write-back: writes tensor bytes while the caller computes the next bytes.
  *
  * Large pieces of a large file on a local disk are written with direct I/O through io_uring. This
- * avoids the copy to the page cache, which takes as much processor time as many encoders and is no
- * faster, because the disk limits the speed in both cases. A piece can begin and end with a partial
- * block, which it shares with its neighbours. Partial blocks are written through the page cache.
- * Without io_uring, all bytes are.
+ * avoids the copy to the page cache. The copy takes as much processor time as many encoders do, and
+ * does not make writing faster, because the disk limits the speed in both cases. A piece can begin
+ * and end with a partial block, which it shares with its neighbours. Partial blocks are written
+ * through the page cache. Without io_uring, all bytes are written through the page cache.
  */
 #include "core/call_options.h"
 #include "io/ring.h"

@@ -327,8 +327,8 @@ static void start_convert(char **arguments)
     printf("work %" PRIu64 " values, checksum %08" PRIx32 "\n", value_count, crc);
 }
 
-/* The unmeasured first run is skipped: a conversion takes so long that startup costs do not
- * matter. */
+/* Each sample begins with an unmeasured run (bench/bench.h), so every second call is measured. The
+ * others are skipped: a conversion takes so long that startup costs do not matter. */
 static uint64_t convert(unsigned long times)
 {
     static unsigned long calls;

@@ -234,7 +234,7 @@ static PyObject *array_pointer(PyObject *object, void *unused)
     return PyLong_FromVoidPtr(((array_object *)object)->data);
 }
 
-/* Returns the same memory as an array of bytes. */
+/* Returns a one-dimensional array of bytes (U8) that uses the memory of this array. */
 static PyObject *array_raw(PyObject *object, PyObject *unused)
 {
     (void)unused;

@@ -183,7 +183,8 @@ static PyObject *make_parts(core_state *state, const mlx_call *call, const Py_bu
 }
 
 /* mlx_quantize(mode, bits, group_size, e8m0, dtype, values, rows, columns): returns three arrays of
- * bytes: weight, scales and biases. */
+ * bytes: weight, scales and biases. `mode` and `e8m0` are numbers of wb_mlx_mode and
+ * wb_mlx_e8m0. */
 PyObject *core_mlx_quantize(PyObject *module, PyObject *args)
 {
     mlx_call call = {.type = WB_MLX_TYPE_INIT};

@@ -5,9 +5,9 @@
  *
  * Lifetimes  A Model owns a `handle`, which owns the wb_model. Every user of the wb_model (a call
  *            in another thread, an Array that shows mapped bytes) holds a reference to the handle.
- *            Closing the Model drops only the Model's own reference, so that the memory of a view
- *            stays valid. References are counted by atomic counters in C, not by Python, because
- *            consumers of DLPack release views without the GIL.
+ *            Closing the Model drops only the Model's own reference, so that the other users can
+ *            continue. References are counted by atomic counters in C, not by Python, because
+ *            consumers of DLPack release arrays without the GIL.
  * Threads    The GIL is released around calls that read, write or compute. All types work in
  *            free-threaded builds: their structs do not change after creation, except the handles
  *            of closeable objects, which BEGIN_LOCK protects.
@@ -89,7 +89,7 @@ typedef struct watch {
     PyObject *callback;   /* called as callback(done, total); NULL or None: no callback */
     PyThreadState *state;
     pthread_t thread;
-    int64_t last;  /* time of the last report */
+    int64_t last;  /* time of the last report, in nanoseconds of the monotonic clock */
     bool finished; /* the end has been reported */
 } watch;
 

@@ -9,7 +9,7 @@ static PyObject *make_distance(const wb_distance *distance)
                          distance->maximum, distance->cosine, distance->snr);
 }
 
-/* An index of a tensor or entry, or None. */
+/* Converts the index of a tensor or metadata entry to an int, and UINT64_MAX to None. */
 static PyObject *index_or_none(uint64_t index)
 {
     return index == UINT64_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(index);
@@ -60,7 +60,7 @@ static PyObject *meta_diffs(const wb_diff *diff)
     return list;
 }
 
-/* Returns the numbers of the config fields that differ. */
+/* Returns a list with the index of each config field that differs. */
 static PyObject *config_diffs(const wb_diff *diff)
 {
     PyObject *list = PyList_New(0);

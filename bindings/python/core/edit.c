@@ -1,7 +1,8 @@
 /* edit(): changes of the header of a file. */
 #include "meta_value.h"
 
-/* An edit is a tuple (kind, name, to, value); `to` and the value may be None. */
+/* An edit is a tuple (kind, name, to, value). `to` is the new name and `value` the new value; both
+ * may be None. */
 static bool take_edit(meta_values *all, PyObject *tuple, wb_edit *out)
 {
     int kind;

@@ -51,7 +51,8 @@ static int append_text(void *list, const char *text, size_t n)
 }
 
 /*
- * Returns the text of the manifest as a list of bytes; None if no digests of chunks were requested.
+ * Returns the text of the digest manifest as a list of bytes objects, or None if no digests of
+ * chunks were requested.
  */
 static PyObject *make_manifest(core_state *state, const wb_hashes *hashes, unsigned flags)
 {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory, a text or a buffer that values point to. */
+/* Owns something that values point to: `memory`, the text of a str, or the buffer of an object. */
 typedef struct meta_block {
     struct meta_block *next;
     py_text text;
     Py_buffer buffer;
-    PyObject *owner; /* of the text */
+    PyObject *owner; /* the str of `text`, or NULL */
     bool has_buffer;
     max_align_t memory[];
 } meta_block;

@@ -17,8 +17,9 @@ static bool is_plain(int32_t dtype)
     return wb_dtype_describe(dtype, &info) == WB_OK && info.block_size == 1;
 }
 
-/* Sets *out to whether the stored bytes can be used as an array: the tensor must have one part, and
- * its dtype no blocks. Returns false with an exception on failure. */
+/* Sets *out to whether the stored bytes can be used as an array: the tensor must be a single stored
+ * tensor, without separate scales or biases, and its dtype must have no blocks. Returns false with
+ * an exception on failure. */
 static bool is_array(const visit *in, bool *out)
 {
     wb_encoding encoding = WB_ENCODING_INIT;
@@ -109,7 +110,8 @@ static PyObject *read_into(const visit *in, const request *what, PyObject *out)
     return done ? Py_NewRef(out) : NULL;
 }
 
-/* read(key, dtype, out): reads values, converted to `dtype`; -1 for the stored bytes. */
+/* read(key, dtype, out): reads values, converted to `dtype`; -1 for the stored bytes. Writes them to
+ * the buffer `out`, or to a new Array if `out` is None. */
 PyObject *tensor_read(PyObject *object, PyObject *args)
 {
     PyObject *key, *out;

@@ -8,7 +8,7 @@ typedef struct writer_object {
     PyObject_HEAD core_state *state;
     wb_writer *writer;
     handle *source;   /* the model of wb_writer_options.source, or NULL */
-    handle *whole;    /* the model of wb_writer_set_whole, or NULL */
+    handle *whole;    /* the model to copy unchanged (wb_writer_set_whole), or NULL */
     wb_progress hook; /* reports to `watch` */
     watch *watch;     /* during a commit */
     /* number of threads that are in shared functions (see writer_enter); -1: one thread is in

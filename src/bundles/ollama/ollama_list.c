@@ -1,6 +1,6 @@
 /*
- * Lists a store: manifests/<host>/<namespace>/<model>/<tag>, four directories deep. Only the sizes
- * in each manifest are read. A damaged manifest is listed with its error.
+ * Lists a store: the manifests are the files manifests/<host>/<namespace>/<model>/<tag>. Only the
+ * sizes and media types in each manifest are read. A damaged manifest is listed with its error.
  */
 #define _FILE_OFFSET_BITS 64
 #include "bundles/ollama/ollama.h"
