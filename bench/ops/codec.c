@@ -23,7 +23,7 @@ static size_t from_bytes, to_bytes;
 static void *from, *to;
 static const float *importance;
 
-/* Types that require an importance matrix get one in which all weights are 1. */
+/* Types that require an importance matrix get one in which all values are 1. */
 static const float *ones(void)
 {
     static float row[COLUMNS];

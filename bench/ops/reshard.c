@@ -53,7 +53,8 @@ static void start(char **arguments)
     } while (0)
 
 static wb_writer *writer;
-static uint64_t first[PARTS + 1]; /* index of the first tensor of each file, in writer order */
+/* index of the first tensor of each file, in writer order; last element: number of tensors */
+static uint64_t first[PARTS + 1];
 
 static void copy_file(void *arg, size_t file)
 {

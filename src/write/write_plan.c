@@ -121,8 +121,8 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
-/* Returns a number that no padding tensor has yet. The source may already contain padding
- * tensors. */
+/* Returns the number for the name of the first new padding tensor. It is larger than the numbers of
+ * all padding tensors that the source may already contain. */
 static uint64_t first_filler(const wb_writer *writer)
 {
     uint64_t past = 0;
