@@ -6,7 +6,8 @@
  *
  *   5 bytes    the target and the kind of adapter; the adapter's rank; its scale; its alpha;
  *              use_rslora or DoRA, and alphas of single modules
- *   24 bytes   for each of six pairs: the tensor, the defects of the two matrices, and their dtype
+ *   24 bytes   four bytes for each of six pairs: the tensor, the defect of A, the defect of B, and
+ *              the dtype of both
  *   the rest   the model
  */
 #define _POSIX_C_SOURCE 200809L

@@ -119,9 +119,9 @@ static void put_tensor(text *t, input *in)
             part[1] = groups;
             part[2] = with->per == WORDS ? words : words * (number & 128 ? 8 : 1);
         }
-        if (odd & (4u << i) && kind & 16) /* the part is missing; next: wrong shape */
+        if (odd & (4u << i) && kind & 16) /* the part is missing */
             continue;
-        if (odd & (4u << i) && kind & 32)
+        if (odd & (4u << i) && kind & 32) /* the part has a wrong shape */
             part[2]++;
         size_t rank = 3 - skip, from = skip;
         if (with->per == ONE || with->per == INPUTS) {

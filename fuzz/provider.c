@@ -1,11 +1,12 @@
 /*
  * Gets weights of a small model from the provider. A request asks for one weight, for several fused
- * into one buffer, or for the partition of one rank. Requests are repeated, and their buffers
- * released or retained, in any order, with or without a memory budget, on a simulated device or on
- * the host.
+ * into one buffer, or for the slice of one tensor-parallel rank. Requests are repeated, and their
+ * buffers released or retained, in any order, with or without a memory budget, on a simulated device
+ * or on the host.
  *
- * A fused buffer must be the concatenation of its parts, a partition by rows must contain the rows
- * of its plan, memory use must not exceed the budget, and all memory must be freed at the end.
+ * A fused buffer must be the concatenation of its parts, a slice by rows must contain the rows that
+ * wb_slice_plan lists, memory use must not exceed the budget, and all memory must be freed at the
+ * end.
  */
 #include "support/model.h"
 #include "support/scratch.h"
@@ -196,7 +197,7 @@ static void check_fused(wb_provider *provider, const request *r, const wb_buffer
     free(all);
 }
 
-/* Checks that a buffer with one section contains the rows of its plan. */
+/* Checks that a slice contains the rows that the plan lists, if the buffer has one section. */
 static void check_rows(wb_provider *provider, const request *r, const wb_plan *plan,
                        const wb_buffer *b)
 {

@@ -142,7 +142,8 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
-        bool when_compatible; /* also run in compatible mode; the fast readers ignore the mode */
+        /* The fast readers ignore the mode, so not all of them run again in compatible mode. */
+        bool when_compatible;
     } ways[] = {
         {wb__st_fast_portable, 0, 0, true},
         {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},
@@ -174,8 +175,8 @@ static uint64_t fitting_length(const uint8_t *text, size_t size)
 {
     reading r;
     uint64_t end = 0;
-    /* In a file of maximum length, a valid header has only one error: bytes after the last tensor.
-     * The error's offset is their beginning. */
+    /* If the file length is UINT64_MAX and the header is valid, the only error is that bytes follow
+     * the last tensor. The offset of this error is the end of the last tensor. */
     read_header(&r, text, size, UINT64_MAX, true, NULL, 0, 0);
     if (r.status != WB_OK && strcmp(r.error.code, "safetensors-coverage") == 0)
         end = r.error.offset;

@@ -83,9 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(h.peak + size <= 8 * size + (1u << 20));
     check_strings(&tokenizer.tokens);
     check_strings(&tokenizer.merges);
+    /* The capacity may be larger, because tokens without an embedding row are omitted. */
     if (tokenizer.model != NULL)
-        CHECK(tokenizer.capacity >=
-              tokenizer.tokens.count); /* tokens without an embedding row are omitted */
+        CHECK(tokenizer.capacity >= tokenizer.tokens.count);
     for (int i = 0; i < WB__SPECIALS; i++)
         CHECK(tokenizer.special[i] < 0 || tokenizer.tokens.count == 0 ||
               (uint64_t)tokenizer.special[i] < tokenizer.tokens.count);

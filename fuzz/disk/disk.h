@@ -34,7 +34,7 @@ struct disk_node {
     bool exclusive;         /* one descriptor has an exclusive lock */
     uint32_t mode;
     uint64_t number;  /* inode number, never reused */
-    uint64_t changed; /* time of the last change: number of all changes on the disk until then */
+    uint64_t changed; /* time of the last change, counted in changes of the whole disk */
     uint8_t *bytes;
     size_t size, capacity;
     disk_node *parent; /* for a directory */

@@ -270,7 +270,7 @@ static void *read_all(const wb_model *model, uint64_t index, const wb_slice *sli
         CHECK(wb_tensor_read(model, index, slice, dtype, dst, *bytes - 1, &error) ==
               WB_ERROR_ARGUMENT);
     status = wb_tensor_read(model, index, slice, dtype, dst, *bytes, &error);
-    if (status != WB_OK) { /* the tensor's values are invalid, such as a g_idx out of range */
+    if (status != WB_OK) { /* the stored data is invalid, such as a group index out of range */
         free(dst);
         return NULL;
     }
@@ -412,7 +412,8 @@ static void check_verify(const wb_model *model, uint32_t random)
     wb_findings_free(findings);
 }
 
-/* Checks that a model does not differ from itself, and that its digests cover the same tensors. */
+/* Checks that wb_diff_models finds no difference between a model and itself, and that it compares as
+ * many tensors as wb_hash_model computes digests for. */
 static void check_digests(const wb_model *model)
 {
     uint64_t values = 0;

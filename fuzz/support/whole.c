@@ -8,8 +8,8 @@ typedef struct answer {
     uint64_t tensors, metadata, findings;
 } answer;
 
-/* Opens the file, from `source` if it is not NULL. Checks memory use before the first query: the
- * bound covers the file's own metadata, but not derived metadata. */
+/* Opens the file, from `source` if it is not NULL. Checks memory use before the queries, because
+ * these also derive metadata, which the memory bound of opening does not cover. */
 static answer ask(const uint8_t *data, size_t size, const char *label, fuzz_dribble *source)
 {
     fuzz_heap heap = {0, 0};

@@ -1,5 +1,6 @@
 /*
- * Binary shapes: GGUF files, SentencePiece models, .npz files. Each item is written by a function.
+ * Shapes (kinds of dense files, dense.h) that are binary files: GGUF files, SentencePiece models and
+ * .npz files. Each GGUF shape has a function that writes one item.
  */
 #include "dense.h"
 #include "gguf_build.h"

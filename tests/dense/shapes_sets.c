@@ -1,5 +1,6 @@
 /*
- * Shapes of many files: shards, splits, stores.
+ * Shapes (kinds of dense files, dense.h) of many files: safetensors shards, split GGUF models and
+ * Ollama stores.
  */
 #include "dense.h"
 #include "gguf_build.h"

@@ -113,7 +113,7 @@ wb_allocator layer_allocator(void);
 typedef enum op_kind {
     OP_WRITE,    /* writes n bytes to file `ino` at offset `at` */
     OP_SIZE,     /* ftruncate to `at` bytes */
-    OP_INSERT,   /* inserts n zero bytes at `at`, moving the rest of the file back */
+    OP_INSERT,   /* inserts n zero bytes at `at`; the offsets of the bytes after `at` grow by n */
     OP_COLLAPSE, /* removes n bytes at `at` */
     OP_NEW,      /* creates file `ino`, without a name in a directory if `name` is empty */
     OP_NEW_DIR,  /* creates directory `ino` */

@@ -91,9 +91,9 @@ static void fail(const scene *s, const layer_fault *f, const char *what, const w
             f->kind == LAYER_ERRNO ? strerror(f->error) : "was the last", error->message);
 }
 
-/* Returns how many bytes of a passthrough file the next run can reuse. If the copy is complete and
- * already has its name as a blob, returns 0: another model may use this blob, so the next run may
- * copy the source file again. */
+/* Returns how many bytes of a file that is copied unchanged the next run can reuse. If the copy is
+ * complete and already has its name as a blob, returns 0: another model may use this blob, so the
+ * next run may copy the source file again. */
 static uint64_t left_of(const tree *t, uint64_t bytes)
 {
     static const char end[] = ".wb-partial";

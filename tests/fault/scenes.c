@@ -1,6 +1,6 @@
 /*
- * The scenes for the fault tests. They cover every operation by which the library writes files, and
- * the reading operations that these depend on.
+ * The scenes (world.h) for the fault tests: each runs one operation of the library. Together they
+ * cover every operation that writes files, and the reading operations that these depend on.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -239,8 +239,9 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
-/* Progress callback. At the first report that all tensors are complete (passthrough: the report
- * before the first byte), records the number of system calls so far and the total size. */
+/* Progress callback. At the first report that all tensors are complete, records the number of system
+ * calls so far and the total size. If a file is copied unchanged, does this at the report before the
+ * first byte. */
 static int hear(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;

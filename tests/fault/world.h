@@ -81,7 +81,8 @@ extern const size_t scene_count;
 extern uint64_t read_digest;
 
 /* Values of the last conversion. all_given_at: number of system calls until all tensors were
- * written (passthrough: until before the first byte). bytes_given: size of the tensors in bytes. */
+ * written, or, if a file is copied unchanged, until before its first byte. bytes_given: size of the
+ * tensors in bytes. */
 extern uint64_t all_given_at, bytes_given;
 
 /* Creates the input files of the scenes. */

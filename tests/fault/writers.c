@@ -217,7 +217,8 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
         same(&first, &k->now) || same(&first, &k->old) || (s->keeps && named.count == first.count);
     if (!clean) {
         left_over++;
-        /* Only a lasting fault or one during cleanup may leave files that the next run removes. */
+        /* After a single failed call, temporary files may remain only if the output is resumable or
+         * complete, if undoing the edit failed, or if the call was part of the cleanup. */
         bool may = was_killed || strstr(s->name, "resumable") != NULL || status == WB_OK ||
                    strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK ||
                    layer.struck == LAYER_RMDIR || layer.struck == LAYER_OPENDIR ||

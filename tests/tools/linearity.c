@@ -43,8 +43,8 @@ static int reversed(char *to, unsigned long i, unsigned long n, unsigned long lo
     return honest(to, i, n, &(unsigned long long){(n - 1 - i) * 1000000ull});
 }
 
-/* Writes tensors in shuffled order, so that the offsets of successive tensors differ by many
- * different distances. */
+/* Writes tensors in shuffled order, so that the distance between the offsets of successive tensors
+ * varies. */
 static int shuffled(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     unsigned long place = i * 7919 % n; /* a permutation, because n is never a multiple of 7919 */

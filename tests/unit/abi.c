@@ -647,7 +647,7 @@ static wb_status device(const void *s)
         return status;
     wb_load_options options = {.size = sizeof options, .device = s};
     assert_int_equal(wb_load(f.a, &options, NULL, NULL),
-                     WB_ERROR_ARGUMENT); /* expected, because the device has no `target` */
+                     WB_ERROR_ARGUMENT); /* expected, because `options` has no `target` */
     return WB_OK;
 }
 
@@ -751,8 +751,9 @@ static wb_status convert_policy(const void *s)
     return status;
 }
 
-/* The template of each struct. Members after `least` (core/abi.def) are zero or do not change the
- * status, so that a shorter struct must give the same status. */
+/* A template for each input struct: the test passes copies of it in all sizes. Members after `least`
+ * (core/abi.def) are zero or do not change the status, so that a shorter copy must give the same
+ * status. */
 static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .safetensors_header = 1000,
                                    .gguf_header = 1000,

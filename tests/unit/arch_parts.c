@@ -252,7 +252,7 @@ static void patterns(void **state)
     assert_int_equal(wb__pattern_expand(WB__STR("l.{n}.e.{e}"), 7, 1, WB__SUFFIX_WEIGHT, out, 37),
                      0);
 
-    /* A family with more spellings than the table holds. */
+    /* A family with more tensor names (spellings) than the table holds. */
     static char names[WB__SPELLINGS_MAX + 20][24];
     static wb__spelling spellings[WB__SPELLINGS_MAX + 20];
     static wb__rule rules[WB__SPELLINGS_MAX + 20];

@@ -1,6 +1,6 @@
-/* Tests the codebook cells of codes that are not points of the codebook: a cell lists the nearest
- * points, which the test also finds by exhaustive search. quant/scalar/codebooks.h defines point,
- * code and cell. */
+/* Tests the codebooks of IQ1, IQ2 and IQ3 (quant/scalar/codebooks.h defines point, code and cell). If
+ * a code is not a point of the codebook, its cell lists the nearest points. The test finds the same
+ * points by exhaustive search. */
 #include "quant/scalar/codebooks.h"
 
 #include "unit.h"

@@ -218,7 +218,7 @@ static void names(void **state)
     assert_null(wb__file_type_named(WB__STR("Q4_K")));
     assert_null(wb__file_type_named(WB__STR("")));
     assert_int_equal(wb__file_type_of(WB_DTYPE_F16)->number, 1);
-    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* the file type IQ2_S has another base type */
+    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* most tensors of file type IQ2_S are IQ2_XS */
     assert_null(wb__file_type_of(-5));
 }
 

@@ -306,7 +306,8 @@ static void killed_again_and_again(void **state)
     }
 }
 
-/* A run must be cancellable until the output has its final name, and complete after that. */
+/* A cancelled run must stop if the output does not have its final name yet. Otherwise it must
+ * succeed. */
 static void cancelled(void **state)
 {
     (void)state;

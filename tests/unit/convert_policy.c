@@ -151,8 +151,9 @@ static void put_u32(unsigned char **to, uint32_t value)
     *to += 4;
 }
 
-/* Makes an importance matrix in the older format (imatrix.dat), with one tensor. `sums` are sums
- * over 4 calls. Returns the size in bytes. */
+/* Makes an importance matrix in the older format (imatrix.dat), with one tensor. `sums` has one
+ * value per column; the file declares them as sums over 4 calls of the layer. Returns the size in
+ * bytes. */
 static size_t legacy(unsigned char *bytes, const char *name, const float *sums, uint32_t columns)
 {
     unsigned char *to = bytes;
@@ -393,7 +394,7 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
     free(count_name);
 }
 
-/* Stores the numbers of columns and experts of a tensor after conversion to GGUF. */
+/* Converts a model to GGUF, and sets *columns and *experts to those of a tensor of the result. */
 static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
 {
     char *to = text_of("%s/measure.gguf", scratch);

@@ -240,8 +240,8 @@ static void killed_between_rounds(void **state)
         while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true, NULL}, -1)))
             assert_true(++round < 20);
         assert_true(round >= 4);
-        /* Starts again without partial files, and kills the run before the output gets its name.
-         * The number of reports depends on the time that the rounds take. */
+        /* Starts again without partial files, and kills the run at the second report after all
+         * tensors are written. The number of reports before that depends on the speed of the run. */
         fresh("out");
         char *last = text_of("%s/out/%s", scratch, jobs[i].last);
         assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){1, true, last}, -1)));
@@ -361,8 +361,9 @@ static void changed(void **state)
     assert_true(resumed);
 }
 
-/* Two interrupted conversions into one store must each resume their own files. Ollama removes all
- * files in blobs/ that are not blobs, but no directories; the journals must survive this. */
+/* Two interrupted conversions into one store must each resume their own files. Partial files and
+ * journals must be in subdirectories of blobs/, because Ollama deletes all files in blobs/ itself
+ * that are not blobs. */
 static void two_in_a_store(void **state)
 {
     (void)state;

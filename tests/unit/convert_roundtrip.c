@@ -56,7 +56,7 @@ static void folder_gguf_folder(void **state)
     }
 }
 
-/* Compares the tokens of a directory with those after the conversion to GGUF and back. */
+/* Converts a directory to GGUF and back. The result must have the tokens of the directory. */
 static void tokenizers(void **state)
 {
     static const char *const families[] = {"llama", "qwen3", "mistral", "gemma2", "bert"};

@@ -1,6 +1,7 @@
 /*
- * Tests that conversions report progress often enough. A report follows each round (scheduler.c),
- * so a round must have fewer tiles if its tiles take longer. The test simulates the clock.
+ * Tests that conversions report progress often enough. A tensor is converted in tiles (blocks of
+ * rows). A round is a number of tiles, and a report follows each round (scheduler.c). So the slower
+ * the tiles are, the fewer must be in a round. The test simulates the clock.
  *
  * wraps: clock_gettime
  */

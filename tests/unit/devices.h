@@ -309,7 +309,8 @@ static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opene
     bool is_harmless = failed == NULL;
     for (; *may_fail != NULL && failed != NULL; may_fail++)
         is_harmless |= strcmp(*may_fail, failed) == 0;
-    /* If the driver fails to report the type or the name of a device, no device may be found. */
+    /* If the driver fails to report the type or the name of a device, opening may fail with
+     * WB_ERROR_NOT_FOUND. */
     bool is_unasked = failed != NULL && strstr(failed, "Info") != NULL;
     is_unasked = is_unasked && status == WB_ERROR_NOT_FOUND;
     if (status != expected && !(is_harmless && status == WB_OK) && !is_unasked)

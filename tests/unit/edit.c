@@ -48,7 +48,7 @@ static void edits_without_memory(void **state)
     char *longer = malloc(5001);
     memset(longer, 'x', 5000);
     longer[5000] = '\0';
-    /* The edit 0: fits in place; 1: inserts bytes into the file; 2: writes a new file. */
+    /* way 0: the edit fits in place; 1: it inserts bytes into the file; 2: it writes a new file. */
     for (int way = 0; way < 3; way++) {
         bool done = false;
         const char *to = way == 1 ? longer : "w";

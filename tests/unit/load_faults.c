@@ -28,8 +28,8 @@ enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64, E
 static char *folder;
 static char *paths[FILES];
 
-/* Writes files with unaligned sizes, and with elements that lie in two pieces (parts of a file that
- * are read at once). */
+/* Writes files with unaligned sizes. wb_load reads a file in pieces; some elements begin in one piece
+ * and end in the next. */
 static void make_files(void)
 {
     static const char header[] =
@@ -54,7 +54,7 @@ typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* errno with which calls fail; LESS: only those after the first; 0: none */
+    int os_error;   /* errno of the affected calls; LESS: not of the first of them; 0: none fails */
     size_t less;    /* LESS: maximum number of bytes returned */
     unsigned times; /* number of consecutive affected calls */
 } fault;

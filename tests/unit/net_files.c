@@ -1,6 +1,6 @@
 /*
- * Tests signatures of addresses of object stores against those of botocore, the hashes that they
- * need, and the prediction of the length of headers.
+ * Tests the hash functions for signatures, the signing of URLs of object stores (the results must be
+ * those of botocore), and the prediction of the length of a model file's header (net/extent.h).
  */
 #include "support.h"
 
@@ -168,7 +168,8 @@ static void object_urls(void **state)
 
 /* ---- headers ---- */
 
-/* A GGUF header of n tokens and merges, as a large vocabulary has them. */
+/* Makes a GGUF header with a vocabulary: arrays of `tokens` tokens, token types and merges. Returns
+ * its bytes, which the caller frees. */
 static uint8_t *make_gguf(size_t tokens, size_t tensors, size_t *size)
 {
     size_t capacity = tokens * 64 + tensors * 128 + 4096, n = 0;
@@ -226,7 +227,8 @@ static uint8_t *make_gguf(size_t tokens, size_t tensors, size_t *size)
     return bytes;
 }
 
-/* Fetches a header as cached_file.c does. Returns the number of requests and sets *fetched. */
+/* Simulates how cached_file.c fetches a header: each request ends where the header is predicted to
+ * end. Returns the number of requests, and sets *fetched to the number of bytes fetched. */
 static unsigned fetch_header(const uint8_t *bytes, size_t size, size_t first, size_t *fetched)
 {
     wb__extent e = {0};
@@ -258,7 +260,8 @@ static void vocabularies(void **state)
     }
 }
 
-/* However the bytes are divided, the prediction at the end is that of all bytes at once. */
+/* After all bytes of a header were passed, in pieces of any size, the predicted end must be the real
+ * one. */
 static void in_pieces(void **state)
 {
     size_t size;

@@ -1,6 +1,7 @@
 /*
- * Tests the parsing of what servers send: header fields, listings of a hub in JSON, listings of an
- * object store in XML, and the environment and files of settings.
+ * Tests the parsers of what servers send: header fields, file listings in JSON (Hugging Face Hub),
+ * XML (object stores) and HTML. Also tests the settings, which are read from environment variables
+ * and files.
  */
 #include "support.h"
 
@@ -347,7 +348,7 @@ static void links_of_pages(void **state)
     wb__buffer_free(&scratch);
 }
 
-/* A link that is longer than any name does not end the listing. */
+/* A link that is longer than any valid name must be skipped. The links after it must be listed. */
 static void long_links(void **state)
 {
     static const char last[] = "\"><a href=\"%62.json\">";
@@ -467,7 +468,8 @@ static void bad_variables(void **state)
     }
 }
 
-/* The address of the hub may be written with '/' at its end, and a bad one is named by its source. */
+/* Tests the address of the hub. A '/' at its end must not matter. If an address is invalid, the error
+ * must name the option or variable that contains it. */
 static void endpoints(void **state)
 {
     wb__settings s;
@@ -542,7 +544,8 @@ static void aws_files(void **state)
     const char *const home[] = {
         "HOME",         folder, "AWS_SHARED_CREDENTIALS_FILE", "~/credentials", "AWS_CONFIG_FILE",
         "$HOME/config", NULL};
-    /* A file that is too large is not read if the key is known. */
+    /* `known` sets the AWS key with environment variables, so the credentials file, which is too
+     * large, must not be read. */
     char *large = text_of("%s/large", folder);
     char *bytes = calloc(1, 300000);
     assert_non_null(bytes);

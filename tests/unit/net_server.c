@@ -1,7 +1,7 @@
 /*
  * Tests files on web servers that break rules or fail: wrong ranges, changed files, short bodies,
- * redirects, servers without ranges. A model on such a server opens with the right bytes, or with the
- * right error; the token goes to nobody but its endpoint, and memory stays bounded.
+ * redirects, servers without ranges. Opening a model on such a server must give the right bytes or
+ * the right error. Only the endpoint of the hub may receive the token. Memory use must be bounded.
  */
 #include "web_server.h"
 
@@ -14,7 +14,7 @@
 
 static unsigned char *model_bytes;
 static size_t model_size;
-static unsigned other_port; /* of a second server, for redirects */
+static unsigned other_port; /* port of a second server, to which to_other redirects */
 
 /* ---- an allocator for several threads ---- */
 
@@ -61,7 +61,7 @@ static void no_ranges(const web_request *r)
     free(lines);
 }
 
-/* The last byte of each range is missing, and the header says so. */
+/* Sends at most the first 40,000 bytes of a range, and declares the shorter range. */
 static void short_ranges(const web_request *r)
 {
     uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
@@ -81,7 +81,7 @@ static void always_empty(const web_request *r)
     web_partial(r, ETAG, r->first, r->end, r->size, r->end - r->first);
 }
 
-/* More bytes than the header of the response says. */
+/* Sends 5,000 bytes more than the declared range has. */
 static void too_long(const web_request *r)
 {
     uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
@@ -123,7 +123,8 @@ static void other_etag(const web_request *r)
     send_range(r, r->end);
 }
 
-/* The file was replaced, and the server answers If-Range with the whole new file. */
+/* Pretends that the file was replaced after the first request: answers a later request with If-Range
+ * with the complete file. */
 static void replaced(const web_request *r)
 {
     if (r->number == 0)
@@ -186,7 +187,7 @@ static void endless_header(const web_request *r)
         web_send(r->fd, line, sizeof line);
 }
 
-/* A header of 90 MB in a file of a terabyte, of which only the first bytes arrive. */
+/* Declares a file of 1 TiB with a safetensors header of 90 MB, and sends only 16 bytes. */
 static void huge(const web_request *r)
 {
     unsigned char begin[16] = {0};
@@ -219,7 +220,7 @@ static void to_other(const web_request *r)
     free(lines);
 }
 
-/* The address of the content expires after two requests. */
+/* Refuses every third request, as if a signed address had expired. */
 static void expiring(const web_request *r)
 {
     if (r->number % 3 == 2)
@@ -236,7 +237,7 @@ typedef struct result {
     uint64_t received;
 } result;
 
-/* Reads the tensor that is not in the first request, and compares its bytes. */
+/* Reads the last tensor, which is after the bytes of the first request, and compares its bytes. */
 static wb_status read_last(const wb_model *model, wb_error *error)
 {
     uint64_t index;
@@ -352,7 +353,7 @@ static void hostile_servers(void **state)
     }
 }
 
-/* The endpoint of the hub gets the token, and the server that it redirects to does not. */
+/* The endpoint of the hub must get the token. The server to which it redirects must not. */
 static void tokens(void **state)
 {
     web_server first, second;
@@ -374,7 +375,7 @@ static void tokens(void **state)
     assert_true(second.requests >= 2);
 }
 
-/* Only the first bytes and the tensor are fetched. */
+/* Only the bytes of the first request and of the last tensor may be fetched. */
 static void few_bytes(void **state)
 {
     web_server server;
@@ -435,9 +436,10 @@ static wb_status read_bytes(const wb_source *source, uint64_t offset)
     return status;
 }
 
-#define SHARED 8 /* files that two threads open; the first does not exist */
+#define SHARED 8 /* number of files that both threads open; the first does not exist */
 
-static atomic_uint requests_alone; /* for a file that nobody announced */
+/* Requests for a file that was not passed to wb_files.expect before it was opened. */
+static atomic_uint requests_alone;
 static atomic_uint requests_shared;
 
 static void slow(const web_request *r)
@@ -484,7 +486,7 @@ static void *read_shared(void *ctx)
     return NULL;
 }
 
-/* Threads that open the same files share the requests. */
+/* If two threads open the same file, it must be requested only once. */
 static void two_threads(void **state)
 {
     web_server server;
@@ -532,7 +534,8 @@ static void no_size(const web_request *r)
     free(lines);
 }
 
-/* A file whose size the server does not state has the same error each time that it is opened. */
+/* If the server does not state the size of a file, each attempt to open it must give the same
+ * error. */
 static void unknown_size(void **state)
 {
     web_server server;
@@ -564,7 +567,8 @@ static void first_missing(const web_request *r)
     honest(r);
 }
 
-/* A file that does not exist does not stop the requests for the files that were announced with it. */
+/* wb_files.expect gets two paths, and the first file does not exist. The other file must be fetched
+ * nevertheless. */
 static void announced(void **state)
 {
     web_server server;
@@ -591,7 +595,8 @@ static void announced(void **state)
 
 static atomic_uint answered;
 
-/* The response after the head is short. Then the address of the content is refused once. */
+/* Redirects to /moved. The second response there has only part of the range, and the third refuses
+ * the request, as if the address had expired. */
 static void lapsing(const web_request *r)
 {
     static unsigned contents;
@@ -614,8 +619,9 @@ static void await_answers(unsigned n)
     usleep(100000);
 }
 
-/* A reader whose bytes are there may leave while the request that it started asks for the address of
- * the content. Other readers must not wait for the answer, which nobody takes. */
+/* After a redirect address has expired, a request asks for a new one. The reader that started this
+ * request may return before the answer, because its own bytes have arrived. Nobody then processes the
+ * answer, so other readers must not wait for it. */
 static void abandoned_search(void **state)
 {
     web_server server;
@@ -646,7 +652,8 @@ static void denied(const web_request *r)
     web_header(r->fd, "403 Forbidden", "Content-Length: 0\r\n");
 }
 
-/* The message of a refusal names the token only if the request carried it. */
+/* If the server refuses a request, the message must name the source of the token only if the request
+ * contained the token. */
 static void token_in_messages(void **state)
 {
     web_server server;
@@ -668,7 +675,8 @@ static void copy_note(void *ctx, const char *message)
     (void)snprintf(ctx, 256, "%s", message);
 }
 
-/* The note about another host than the usual one tells no source of the endpoint. */
+/* If the endpoint is not the default one, a note must say that it receives the token. The note must
+ * name the source of the token, but not the source of the endpoint. */
 static void mirror_note(void **state)
 {
     web_server server;
@@ -712,7 +720,8 @@ static wb_status ignore_name(void *ctx, const char *name)
     return WB_OK;
 }
 
-/* A listing of objects that does not end is not cut silently. */
+/* If the pages of an object listing do not end, the call must fail. It must not return part of the
+ * list as if it were complete. */
 static void listing_without_end(void **state)
 {
     web_server server;

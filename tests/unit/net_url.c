@@ -267,7 +267,7 @@ static void refused_addresses(void **state)
 static void pages(void **state)
 {
     static const struct row {
-        const char *url, *repo, *revision, *path; /* repo NULL: not a page */
+        const char *url, *repo, *revision, *path; /* repo NULL: not the page of a repository */
     } rows[] = {
         {"https://hub.org/o/n", "o/n", "main", ""},
         {"https://hub.org/o/n/blob/main/a/b.gguf?download=true", "o/n", "main", "a/b.gguf"},

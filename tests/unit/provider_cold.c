@@ -63,9 +63,9 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 enum { TENSORS = 5, MANY = 0, SMALL = 2, STACK = 3 };
 
-/* Tensors at odd offsets. "many" is read in several windows (file ranges that are read at once),
- * "one" in one window. "small" is too small for direct reads. A slice of "stack" consists of
- * several pieces. */
+/* Tensors at odd offsets. A window is a file range that is read with one call. "many" is read in
+ * several windows, "one" in one window. "small" is too small for direct reads. A slice of "stack"
+ * consists of several pieces. */
 static const struct {
     const char *name, *dtype;
     uint64_t shape[3];
@@ -201,8 +201,8 @@ static void only_where_it_is_worth_it(void **state)
     (void)state;
     world_reset();
     assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, true), 4);
-    assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, false),
-                     0); /* kernel read-ahead is faster */
+    /* If only one thread fills buffers, kernel read-ahead is faster than direct I/O. */
+    assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, false), 0);
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, false), 4);
     assert_int_equal(reads_past(w->model, WB_IO_READ, 0, true), 0);
     /* With a budget, buffers may be evicted and loaded again, so WB_IO_AUTO uses the page cache. */

@@ -81,7 +81,8 @@ static void add_text(gguf *g, const char *key, const char *text)
     gguf_string(g, text);
 }
 
-/* Writes a GGUF of a Llama with q, k, the bias of q and a norm. Sets data[] to random bytes. */
+/* Opens a GGUF file of a llama model with q, k and the bias of q. Fills the buffers q, k and bias with
+ * the random bytes of these tensors. */
 static wb_model *open_gguf(size_t type, gguf *g, unsigned char *q, unsigned char *k,
                            unsigned char *bias, uint64_t *random)
 {
@@ -145,7 +146,7 @@ static void check_gguf(size_t type, const wb_device *device)
     assert_memory_equal(bytes, expected, (HEADS + KV_HEADS) * HEAD * row);
     free(bytes);
     free(expected);
-    bytes = get(stored, "layers.0.attention.q.weight", &b); /* already in this order */
+    bytes = get(stored, "layers.0.attention.q.weight", &b); /* GGUF stores the interleaved order */
     assert_memory_equal(bytes, q, HEADS * HEAD * row);
     free(bytes);
     wb_provider_destroy(half);

@@ -355,7 +355,7 @@ static void all_ways(void **state)
     static const struct {
         unsigned list[3];
         size_t count;
-        uint32_t ranks[2][2]; /* maximum number of ranks along each axis, without and with g_idx */
+        uint32_t ranks[2][2]; /* maximum number of ranks: [0: no g_idx; 1: g_idx][axis] */
     } rows[] = {{{Q, K, V}, 3, {{8, 4}, {8, 8}}}, {{GATE, UP}, 2, {{8, 4}, {8, 8}}},
                 {{X}, 1, {{8, 4}, {8, 8}}},       {{OUTPUT}, 1, {{8, 8}, {8, 8}}},
                 {{DOWN}, 1, {{8, 8}, {8, 8}}},    {{K, V}, 2, {{8, 4}, {8, 8}}},
@@ -530,7 +530,9 @@ static void refusals(void **state)
 
 /* ---- the order of the rows of q and k ---- */
 
-/* Returns the row in half order that becomes row `row` in interleaved order; heads have 16 rows. */
+/* Returns the stored row that becomes row `row` of the buffer. RoPE rotates pairs of rows. The stored
+ * order (half) has the two rows of a pair 8 rows apart, the buffer (interleaved) has them next to each
+ * other. A head has 16 rows. */
 static uint64_t half_row(uint64_t row)
 {
     return row - row % 16 + row % 16 / 2 + row % 2 * 8;

@@ -1,7 +1,8 @@
 /*
- * Compares every kernel of every instruction set that this processor has with the scalar code. It
- * must give the same bits when it decodes random bits (including NaN and infinite scales) and
- * encodes values of many kinds. All NaNs count as equal. Buffers end at an inaccessible page.
+ * Compares the scalar code with every kernel of every instruction set that this processor has. A
+ * kernel must give the same bits as the scalar code when it decodes random bits (including NaN and
+ * infinite scales) and encodes values of many kinds. All NaNs count as equal. Buffers end at an
+ * inaccessible page.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -40,7 +41,8 @@ static void decode_all(void **unused)
         if (!wb__codec_get(dtype, wb__cpu_features(), &codec))
             continue;
         (void)wb__codec_get(dtype, 0, &scalar);
-        /* Few blocks, to test the remainder that a kernel of several blocks at once leaves over. */
+        /* Decodes small numbers of blocks, because some kernels process several blocks at once and
+         * must also handle the remaining ones. */
         for (size_t round = 0; round < 30; round++) {
             size_t blocks = round % 7 + 1;
             if (codec.dtype->block_size * blocks > VALUES)

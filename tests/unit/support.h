@@ -34,7 +34,8 @@ typedef struct counter {
     bool wrong;     /* a block was freed with a size other than its allocated size */
 } counter;
 
-#define COUNTER_HEAD 16 /* keeps the alignment of malloc; holds the size */
+/* Bytes in front of each block, which contain its size; a multiple of the alignment of malloc. */
+#define COUNTER_HEAD 16
 
 static inline void *counter_alloc(void *ctx, size_t bytes)
 {

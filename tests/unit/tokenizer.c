@@ -41,7 +41,7 @@ static void byte_pairs(void **state)
              "f g");
     is_merge(&m, 3, "\"h i");
     is_merge(&m, 4, "j k");
-    assert_int_equal(m.findings.count, 1); /* two entries are not valid merges */
+    assert_int_equal(m.findings.count, 1); /* about the two entries that are not valid merges */
     assert_null(m.tokenizer.scores);
     release(&m);
 }

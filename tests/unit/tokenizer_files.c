@@ -396,7 +396,8 @@ static void dense_files(void **state)
         {100000, "a\n", false}, {100000, "abc\n", true},
     };
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
-        bool is_model = i % 2 != 0; /* a line of vocab.txt, or a piece with as many bytes */
+        /* Tests each case with lines of vocab.txt and with pieces of tokenizer.model of this size. */
+        bool is_model = i % 2 != 0;
         const char *each = cases[i / 2].each;
         size_t n = strlen(each), all = 0;
         char *text = malloc(cases[i / 2].count * (n + 1) + 1);

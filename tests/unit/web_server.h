@@ -1,7 +1,7 @@
 /*
- * web_server.h: a web server on this machine, for tests. It answers one request per connection. A
- * function of the test answers those for /m.safetensors and for paths that begin with /moved, and may
- * break every rule of HTTP. There are no other files.
+ * web_server.h: a web server on this machine, for tests. It answers one request per connection.
+ * Requests for /m.safetensors and for paths that begin with /moved are answered by a function of the
+ * test, which may break every rule of HTTP. The answer to all other requests is 404.
  */
 #ifndef WB_TESTS_WEB_SERVER_H
 #define WB_TESTS_WEB_SERVER_H
@@ -15,10 +15,10 @@
 
 typedef struct web_request {
     int fd;
-    unsigned number; /* of the request, from 0 */
+    unsigned number; /* number of the request, counted from 0 */
     const char *text;
     bool has_range;
-    uint64_t first, end; /* the range that was asked for, within the file */
+    uint64_t first, end; /* requested range of the file; `end` is the offset after its last byte */
     const unsigned char *file;
     size_t size;
 } web_request;
@@ -30,8 +30,9 @@ typedef struct web_server {
     void (*answer)(const web_request *request);
     const unsigned char *file;
     size_t size;
-    unsigned requests; /* read them after web_stop */
-    bool saw_token;    /* a request had the field Authorization */
+    /* Results, to be read after web_stop: */
+    unsigned requests; /* number of requests that `answer` got */
+    bool saw_token;    /* one of them had the field Authorization */
 } web_server;
 
 static inline void web_send(int fd, const void *bytes, size_t n)
@@ -54,8 +55,8 @@ static inline void web_header(int fd, const char *status, const char *lines)
     free(text);
 }
 
-/* Answers with a range of the file, as a correct server does. The fields of the header may be those
- * of other numbers. */
+/* Sends the header of a response with the bytes from `first` to before `end` of a file of `total`
+ * bytes. The body, which the caller sends, has `length` bytes. The numbers may be wrong. */
 static inline void web_partial(const web_request *r, const char *etag, uint64_t first, uint64_t end,
                                uint64_t total, uint64_t length)
 {

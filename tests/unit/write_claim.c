@@ -86,7 +86,7 @@ static void half_a_set_goes(void **state)
 static void whole_sets_stay(void **state)
 {
     (void)state;
-    /* The writer was killed before it removed the first temporary name, or after that. */
+    /* Temporary file 0 has a second hard link or is already removed, so both sets are complete. */
     make(".wb-0000000000000002-00000.tmp");
     make_link(".wb-0000000000000002-00000.tmp", "n.safetensors.index.json");
     make(".wb-0000000000000002-00001.tmp");

@@ -281,7 +281,8 @@ static void folders(void **state)
     free(path);
 }
 
-/* If a directory that existed during the check is gone when writing begins, it must be created. */
+/* If a directory that existed during wb_writer_check is gone at wb_writer_begin, it must be
+ * created. */
 static void a_folder_goes_away(void **state)
 {
     (void)state;
