@@ -24,8 +24,8 @@
  *            WB_ERROR_ARGUMENT if X is true.
  * Ownership. "Borrowed until X" means that the library owns the memory and frees it at X; "owned,
  *            release with Y" means that the caller owns it; "static" means that the memory is never
- *            freed. Inputs are read only during the call, unless a function specifies otherwise. If
- *            a struct is "copied", the caller may free it after the call.
+ *            freed. The library reads inputs only during the call, unless a function specifies
+ *            otherwise. If a struct is "copied", the caller may free it after the call.
  * Threads.   An open model never changes: any number of threads may use it at the same time, except
  *            that wb_close must be the last call. Different models are independent.
  * Effects.   The library does not print, exit, abort, install signal handlers or start threads, and

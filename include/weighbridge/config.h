@@ -255,7 +255,7 @@ typedef struct wb_config {
     wb_rope_scaling rope_scaling_type;
     double rope_scaling_factor;
     uint64_t rope_scaling_original_context_length;
-    /* the value in GGUF or config.json; the factor of a layer is wb_rope.attention_factor */
+    /* as in GGUF or config.json; wb_rope.attention_factor is the factor that applies to a layer */
     double rope_scaling_attn_factor;
     double rope_scaling_yarn_beta_fast;
     double rope_scaling_yarn_beta_slow;
@@ -427,7 +427,7 @@ typedef struct wb_special_tokens {
 
 /*
  * Returns the special tokens of a model from its GGUF key-values, or from config.json,
- * generation_config.json and the tokenizer files. The first call for a directory reads these files.
+ * generation_config.json and the tokenizer files. The first call reads these files, if they exist.
  */
 WB_API wb_status wb_special_tokens_get(const wb_model *model, wb_special_tokens *tokens,
                                        wb_error *error) WB_MUST_CHECK;

@@ -181,7 +181,7 @@ WB_API wb_status wb_convert_partial(wb_target target, const char *path, const ch
  * multiplications with a global scale (NVFP4) can change the last bit of an F32 value.
  */
 typedef enum wb_fidelity {
-    WB_FIDELITY_UNKNOWN = 0,  /* the values are encoded; the loss is known after wb_convert */
+    WB_FIDELITY_UNKNOWN = 0,  /* the values will be encoded again; wb_convert computes the loss */
     WB_FIDELITY_EXACT = 1,    /* the same values */
     WB_FIDELITY_REPACKED = 2, /* the same codes and scales in another block layout */
     WB_FIDELITY_LOSSY = 3     /* some values changed: see nmse and max_error of wb_converted */

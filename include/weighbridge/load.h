@@ -28,7 +28,7 @@ typedef struct wb_piece {
  */
 typedef struct wb_load_report {
     size_t size;           /* sizeof(wb_load_report) */
-    uint64_t bytes;        /* bytes of the files that were processed: sum of the next 4 members */
+    uint64_t bytes;        /* number of processed bytes of the files: sum of the next 4 members */
     uint64_t in_memory;    /* bytes already in memory: of a snapshot or wb_open_memory */
     uint64_t mapped;       /* bytes mapped from the page cache */
     uint64_t copied;       /* bytes read through the page cache */
@@ -54,7 +54,7 @@ typedef struct wb_load_options {
     wb_io io;        /* how the files are read; default WB_IO_AUTO */
     uint32_t flags;  /* WB_LOAD_* */
     int32_t dtype;   /* for WB_LOAD_CONVERT: a floating-point dtype of at least 8 bits */
-    uint32_t lanes;  /* number of tasks, each of which processes a piece; at most 64; 0: 4 */
+    uint32_t lanes;  /* number of tasks that process pieces in parallel; at most 64; 0: 4 */
     uint64_t memory; /* limit of all buffers, in bytes; 0: 32 MiB, with WB_LOAD_CONVERT 64 MiB */
     const wb_executor *executor; /* runs the `lanes` tasks; NULL: the executor of the model */
     const wb_progress *progress; /* NULL: none; called by one thread at a time, but by any thread */

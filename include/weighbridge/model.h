@@ -43,8 +43,8 @@ typedef enum wb_access {
  */
 #define WB_OPEN_COPY_ON_WRITE 4u
 /*
- * Do not combine the packed values, scales and biases of a quantized weight into one tensor: they
- * are separate tensors, as in the library of the format. Their values are not decoded together.
+ * Do not combine the packed values, scales and biases of a quantized weight into one tensor: each
+ * stays a separate tensor with its stored dtype and shape, and the weight cannot be decoded.
  */
 #define WB_OPEN_STORED 8u
 

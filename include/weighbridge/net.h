@@ -22,9 +22,9 @@
  * parallel, and long tensors are fetched ahead of the reader, in a cache of limited size.
  *
  * The environment variables of huggingface_hub, curl and the AWS tools apply (docs/net.md lists
- * them). A token is sent to the endpoint it belongs to, over the scheme of the endpoint, and to no
- * other host, whatever a server answers. http without TLS is refused except to this machine and to
- * an endpoint that has http itself.
+ * them). A token is sent only to the endpoint that it belongs to, with the scheme, host and port of
+ * this endpoint, and never to another host to which a server redirects. http without TLS is refused
+ * except to this machine and to an endpoint whose own URL begins with http://.
  */
 #ifndef WEIGHBRIDGE_NET_H
 #define WEIGHBRIDGE_NET_H
@@ -46,7 +46,7 @@ typedef struct wb_net_options {
     size_t size;          /* sizeof(wb_net_options) */
     uint32_t flags;       /* WB_NET_* */
     uint32_t connections; /* maximum number of connections to a host; 0: 8 */
-    uint32_t retries;     /* attempts after a failure without progress; 0: 5; UINT32_MAX: none */
+    uint32_t retries;     /* limit of retries in a row without new bytes; 0: 5; UINT32_MAX: none */
     const char *endpoint; /* base URL of the hub; NULL: HF_ENDPOINT or https://huggingface.co */
     const char *token;    /* token for the hub; NULL: HF_TOKEN or the token file */
     uint64_t cache_bytes; /* memory for fetched bytes; 0: 64 MiB */

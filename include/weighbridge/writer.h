@@ -53,7 +53,7 @@ typedef struct wb_writer wb_writer;
 /*
  * ollama: write the blob format of February 2026, which is the first published one. It has one blob
  * for all experts of a layer and one for its shared experts. These blobs have no metadata if they
- * are quantized. The flag 32 is reserved.
+ * are quantized. (The next flag, 32, is reserved for weighbridge/experimental.h.)
  */
 #define WB_WRITE_FEB2026 16u
 typedef struct wb_writer_options {

@@ -16,7 +16,8 @@
 #define WB__DIFF_ALL 63u
 
 /*
- * Sums over pairs of values (a, b). A double represents the product of two floats exactly.
+ * Sums over pairs of values (a, b). The values are floats. The sums are doubles, because a double
+ * represents the product of two floats exactly.
  *
  *     values      number of pairs
  *     different   number of pairs in which a and b differ
@@ -77,7 +78,8 @@ wb_status wb__diff_all(wb_diff *diff, wb__context *context, const wb_progress *p
 /* Fills `pairs` and records all differences that can be found without reading values. */
 wb_status wb__diff_match(wb_diff *diff, wb__context *context);
 
-/* Compares the values of all pairs whose tensors have the same shape and number of values. */
+/* Compares the values of all pairs whose tensors have the same shape and the same number of float32
+ * values (a complex element has two). */
 wb_status wb__diff_values(wb_diff *diff, wb__context *context, const wb_progress *progress);
 
 /* Compares the configs and the metadata of both models. */

@@ -1,8 +1,8 @@
 /*
- * Computes the digest of a file and the digests of its chunks. The file is read in pieces. Each
- * piece is added to two SHA-256 messages in parallel: the file and the current chunk. The 64-byte
- * SHA-256 blocks of the file are counted from the start of the file, and the blocks of a chunk from
- * the start of the chunk.
+ * Computes the digest of a file and the digests of its chunks (1 MiB each, see hash.h). The file is
+ * read in pieces. Each piece is added to two SHA-256 messages in parallel: the file and the current
+ * chunk. The 64-byte SHA-256 blocks of the file are counted from the start of the file, and the
+ * blocks of a chunk from the start of the chunk.
  */
 #include "hash/hash.h"
 

@@ -1,6 +1,7 @@
 /*
- * Compares files with a manifest chunk by chunk. Adjacent differing chunks of a part form one
- * range, which is reported with the name of the part's tensor.
+ * Compares files with a manifest, chunk by chunk (hash.h defines chunks and parts of a file).
+ * Adjacent differing chunks of a part form one range, which is reported with the name of the part's
+ * tensor.
  */
 #include "hash/hash.h"
 #include "hash/hash_messages.h"
@@ -261,8 +262,8 @@ static char *folder_of(wb__context *context, const char *path)
     wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_ERROR_MEMORY)
         return NULL;
-    (void)wb__error_reset(context->error,
-                          context->error); /* a missing file is reported as a difference */
+    /* Discard the error: if the path does not exist, the files are reported as missing later. */
+    (void)wb__error_reset(context->error, context->error);
     if (status == WB_OK)
         wb__source_close(source);
     size_t n = strlen(path);

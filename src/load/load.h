@@ -51,8 +51,8 @@ typedef struct wb__load_file {
     bool is_open;
 } wb__load_file;
 
-/* A slot and the piece assigned to it. wb__load.lock protects `is_taken`. If it is set, all other
- * fields belong to the worker that took the piece. */
+/* A slot and the piece assigned to it. wb__load.lock protects `is_taken`. If `is_taken` is set, all
+ * other fields belong to the worker that took the piece. */
 typedef struct wb__load_piece {
     bool is_taken;
     bool is_reading; /* the worker's ring (io_uring) is reading the piece */
@@ -129,7 +129,8 @@ typedef struct wb__lane {
     const wb__load_piece *at;  /* the piece being processed */
     uint8_t *buffer;           /* the buffer of the slot of `at` */
     uint8_t *convert;          /* buffer of WB__CONVERT_BYTES bytes for converted elements; with a
-                                * device, one of the buffers of `upload` in turn */
+                                * device, `upload` has several such buffers, used in turn, and this
+                                * is the current one */
     struct wb__upload *upload; /* upload state; NULL without a device */
     wb_load_report spent;
 } wb__lane;

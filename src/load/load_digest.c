@@ -5,7 +5,7 @@
  *
  * Every fetched piece becomes a job in one list. A job is ready if its piece is the next one of its
  * file. A worker digests a ready job together with a ready job of another file, if there is one. It
- * continues with jobs of any worker until none is ready, because waking the other worker for each
+ * continues with jobs of any worker until none is ready, because waking another worker for each
  * job would take too much of the time in which the disk reads a piece. No worker waits forever: a
  * worker with a ready job is woken, or is running this loop.
  */

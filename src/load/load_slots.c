@@ -25,8 +25,8 @@ static bool is_one_chain(const wb__load *load)
     return digests(load) && load->file_count == 1;
 }
 
-/* Chooses the file of the next piece. With digests the files alternate, so that several are
- * digested in parallel. The lock is held. */
+/* Chooses the file of the next piece. If digests are computed, pieces are taken from several files
+ * in turn, so that these files are digested in parallel. The lock is held. */
 static size_t next_file(wb__load *load)
 {
     size_t side_by_side = digests(load) ? load->options->lanes * load->hand : 1;
@@ -77,7 +77,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
         wb__load_fail_at(load, load->context->error, number, file->taken);
         return false;
     }
-    /* Pieces end at multiples of the alignment, so all pieces but the first are aligned. */
+    /* Pieces begin and end at multiples of the alignment, except the end of a file's last piece. */
     uint64_t left = file->end - file->taken;
     uint64_t n = next_bytes(load) - file->taken % WB__DIRECT_ALIGNMENT;
     const wb__catalog_file *in = &load->model->catalog.files[number];
@@ -273,8 +273,8 @@ static size_t most_readers(const wb__load *load)
     return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
-/* Wakes another worker, which then also reads with a ring. Called if this worker did not have to
- * wait for its ring for some time, that is, if the disk is faster than the worker. */
+/* Wakes another worker, which then also reads with a ring. Called if this worker has processed many
+ * pieces in a row without waiting for its ring, that is, if the disk is faster than the worker. */
 static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;

@@ -3,8 +3,8 @@
 #include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
-/* Returns the index for wb_tensor_at of tensor `stored` of the catalog (the tensors as stored in
- * the files). Parts of packed tensors have indices after those of all other tensors. */
+/* Converts `stored`, the index of a stored tensor in the catalog, to the index that wb_tensor_at
+ * uses. There, the parts of packed tensors (values, scales, …) follow all other tensors. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 {
     const wb__packed *packed;

@@ -1,6 +1,7 @@
 /*
- * Uploads pieces to a device. A worker processes the next piece while the device still copies the
- * slot of the previous one, and then frees that slot. Each worker therefore has two slots.
+ * Uploads pieces to a device. While the device still copies a piece from its slot, the worker
+ * processes the next piece in another slot. When both are done, the worker frees the first slot.
+ * Each worker therefore has two slots.
  * Converted data is uploaded from smaller buffers, used in turn. If the device provides memory for
  * copies (wb_device.stage), mapped bytes are copied to the slot's buffer and uploaded from there.
  * Otherwise they are uploaded directly from the mapping.

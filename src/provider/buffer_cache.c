@@ -33,7 +33,7 @@ static wb__entry *entry_of_keys(wb_provider *provider, const uint64_t *keys, siz
         return entry;
     entry = make_entry(provider, keys, n, rank);
     if (entry != NULL && !wb__names_table_add(&provider->names, hash, text, rank, true, entry))
-        entry = NULL; /* out of memory: the entry stays in the list, but no request finds it */
+        entry = NULL; /* out of memory: the entry stays in provider->entries, but cannot be found */
     return entry;
 }
 

@@ -2,8 +2,8 @@
 
 #include "dtype/dtype_block.h"
 
-/* Maximum number of stored bytes that are read at once. wb_tensor_read reads so many bytes directly
- * into the destination. */
+/* Maximum number of stored bytes that are read at once. This number is large enough that
+ * wb_tensor_read reads directly into the destination instead of through its own buffer. */
 #define CHUNK_BYTES WB__DIRECT_BYTES
 
 /* Size of a staging buffer for uploads: twice the size of a chunk, because BF16 values may be

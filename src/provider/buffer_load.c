@@ -3,7 +3,8 @@
 
 #include "weighbridge/codec.h"
 
-/* Computes the key of the buffer among the buffers that processes share (wb_device.claim). */
+/* Computes the key by which wb_device.claim identifies the buffer of an entry, so that several
+ * processes can share this buffer. */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
@@ -86,7 +87,7 @@ static wb_status make_layout(const wb_provider *provider, wb__context *context, 
     if (status == WB_OK)
         status = wb__layout_make(&job->layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
-    if (status == WB_OK && operands.list != NULL) /* `list` is never NULL here */
+    if (status == WB_OK && operands.list != NULL) /* `list` is not NULL if `status` is WB_OK */
         job->buffer = describe(&job->layout, &operands.list[0]);
     wb__operands_free(&operands);
     return status;

@@ -1,5 +1,5 @@
 /*
- * provider/buffer_load.h: loads the buffers of entries.
+ * provider/buffer_load.h: loads the buffers of entries (wb__entry: a buffer that was requested).
  *
  * A load has three steps: wb__load_prepare reserves memory, wb__load_allocate allocates the buffer,
  * and wb__load_end publishes the buffer when it is filled, or undoes everything. Between these

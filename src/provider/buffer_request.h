@@ -151,8 +151,9 @@ wb_status wb__operand_parts(wb__context *context, const wb_model *model, const w
 
 /* ---- stored_parts.c ---- */
 
-/* The numbers of attention heads and of their rows. `q` is 0 if the config does not specify
- * them. */
+/* q, kv: numbers of query heads and of key-value heads; dim: number of rows of a head; q_rows,
+ * kv_rows: numbers of rows of all query heads, and of all key heads (or all value heads). All are 0
+ * if the config does not specify valid numbers. */
 typedef struct wb__head_counts {
     uint64_t q, kv, dim;
     uint64_t q_rows, kv_rows;
@@ -209,7 +210,8 @@ typedef struct wb__axis_split {
     uint32_t replicated; /* number of ranks that get the same ranges */
     uint64_t unit;       /* boundaries between ranks are multiples of it */
     bool uneven;         /* the ranks do not get the same number of indices */
-    bool alone; /* the other tensors of the group (shard.c) cannot be divided among so many ranks */
+    bool alone; /* the axis is divided independently of the other tensors of the group (shard.c),
+                 * because the group cannot be divided among so many ranks */
     /* The ranges as wb_buffer.part_rows reports them: a complete tensor qkv is one range with three
      * parts. */
     uint32_t parts;

@@ -1,5 +1,6 @@
 /*
- * provider/buffer_table.h: hash table from requests to entries, with lock-free lookup.
+ * provider/buffer_table.h: hash table from requests to entries (wb__entry: a buffer that was
+ * requested), with lock-free lookup.
  *
  * The table uses open addressing. Its slots change only from NULL to a pointer, so a lookup needs
  * no lock. A thread that does not find an entry searches again under the lock. A full table is

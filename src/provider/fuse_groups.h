@@ -1,9 +1,9 @@
 /*
  * provider/fuse_groups.h: divides tensors into groups that can be fused.
  *
- * After the conversions of the policy, tensors can be fused if they have the same type and row
- * length, which is an equivalence relation. Block FP8 has one more condition, on the number of rows
- * of each tensor but the last.
+ * Tensors can be fused if they have the same type and row length after the conversions of the
+ * policy (wb_policy). So a tensor fits all tensors of a group if it fits one of them. Block FP8 has
+ * one more condition, on the number of rows of each tensor but the last.
  */
 #ifndef WB_PROVIDER_FUSE_GROUPS_H
 #define WB_PROVIDER_FUSE_GROUPS_H

@@ -15,8 +15,8 @@ typedef struct maker {
 
 /* ---- names ---- */
 
-/* Returns the length of the prefix of the layer in the canonical name of an entry; SIZE_MAX if the
- * tensor is in another layer. */
+/* Returns the length of the layer prefix, such as "layers.0.", in the canonical name of an entry; 0
+ * for a tensor outside the layers; SIZE_MAX if the tensor does not belong to `layer`. */
 static size_t prefix_of(const wb__name_entry *entry, uint32_t layer, bool encoder)
 {
     static const wb__str decoder_prefix = {"layers.{n}.", 11},

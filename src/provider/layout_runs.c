@@ -77,7 +77,8 @@ static uint64_t product_of(const uint64_t *shape, uint32_t from, uint32_t to)
 {
     uint64_t product = 1;
     for (uint32_t i = from; i < to; i++)
-        product *= shape[i]; /* cannot overflow, because the size of the tensor in bytes is known */
+        product *= shape[i]; /* cannot overflow unless the tensor is empty: opening has checked the
+                              * product of all dimensions */
     return product;
 }
 
@@ -133,7 +134,8 @@ static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
 typedef struct piece {
     const wb__operand *operand;
     uint32_t axis;
-    wb__cut cut;  /* range of `axis`, in rows of the stored tensor */
+    wb__cut cut;  /* range of indices along `axis`, counted from the start of the tensor, of which
+                   * the operand may be a part */
     wb__cut lead; /* range of dimension 0, if `axis` is not 0 */
     wb__row_change change;
 } piece;
@@ -165,7 +167,7 @@ static wb_status permute_run(const wb__layout_maker *m, const piece *of, const w
         run->is_inner = true;
         run->inner_bits = part->dtype != WB_DTYPE_I32 ? 0 : of->operand->encoding.bits;
         if (strcmp(of->operand->encoding.type, "gptq") == 0 && role == WB__PART_VALUES)
-            run->inner_bits = 0; /* a word contains inputs, not outputs */
+            run->inner_bits = 0; /* a GPTQ word contains eight inputs of one output: move words */
         run->is_awq = strcmp(of->operand->encoding.type, "awq") == 0;
         return is_whole && of->operand->encoding.bits == 4
                    ? WB_OK

@@ -25,8 +25,8 @@ typedef struct many {
     bool uses;
     wanted *list;
     size_t count;
-    wb_status status; /* status of the first failure; protected by the lock of the provider */
-    size_t failed;    /* index in `list` of the entry that failed first */
+    wb_status status; /* WB_OK, or the reported failure; protected by the lock of the provider */
+    size_t failed;    /* index in `list` of the entry whose failure is reported */
 } many;
 
 /* An entry of a batch. The entries of a batch are filled together. */
@@ -86,8 +86,8 @@ static void filled(void *ctx, size_t index)
 }
 
 /* Prepares the entry at list[index], which is marked as loading, and adds it to the batch unless it
- * needs no filling. Returns false if the budget has no space for the entry until the batch is
- * filled. */
+ * needs no filling. Returns false if the budget has too little space for the entry. The caller then
+ * fills the batch, which ends its reservations, and tries again. */
 static bool prepare(batch *b, size_t index)
 {
     many *m = b->all;

@@ -9,7 +9,7 @@
  * If there are too few boundaries for the number of ranks, the tensor that has the dimension as its
  * inputs (down, or the attention output) is refused, so the layer cannot be partitioned. The rows
  * of the other tensors of the group are then partitioned independently (`alone`), for callers that
- * distribute bytes, not work.
+ * distribute only the bytes among the ranks, not the computation.
  */
 #include "provider/buffer_request.h"
 
@@ -102,8 +102,8 @@ static wb__layer_role role_at(const wb__operand *operand, uint32_t axis)
     return role;
 }
 
-/* Sets *unit to a common multiple of *unit and the unit of the tensor with this role in the group
- * of `member`, if the model has the tensor. */
+/* Looks up the tensor with role `leaf` in the group of `member`. If the model has this tensor, sets
+ * *unit to the least common multiple of *unit and the tensor's unit. */
 static wb_status join_unit(wb__context *context, const wb_model *model, const wb__operand *member,
                            wb__leaf leaf, uint64_t *unit)
 {

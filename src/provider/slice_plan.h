@@ -8,7 +8,8 @@
 #include "provider/buffer_request.h"
 
 struct wb_plan {
-    wb__context context; /* contains the allocator of `layout`; its `error` is not used later */
+    wb__context context; /* copied from the caller of wb__slice_plan; later, only its allocator is
+                          * used, by `layout` and wb__plan_free */
     wb__operands operands;
     wb__layout layout;
     wb__rank rank;

@@ -22,8 +22,7 @@ struct wb__decoder {
     wb__context *context;
     const wb__packed *packed; /* NULL or scheme PLAIN: blocks of a ggml type */
     uint32_t stored;
-    const wb__dtype *to; /* dtype of the output of `run`: F32, or the requested dtype if the result
-                            depends on it */
+    const wb__dtype *to; /* dtype of the output of `run`, see wb__decoder_gives */
     uint64_t unit;       /* number of elements in a unit */
     uint64_t units;      /* number of units in the tensor */
     size_t batch;        /* largest number of units per call of `run` */
@@ -42,7 +41,8 @@ struct wb__decoder {
     size_t memory_bytes;
 };
 
-/* Returns the dtype of the decoder's output if the caller requests `to`. */
+/* Returns the dtype of the decoder's output if the caller requests `to`: `to` itself if it is F16
+ * or BF16 and the tensor is mxfp4, mxfp8 or nvfp4 (whose decoders round to it), otherwise F32. */
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
 
 /* Returns the size in bytes of the copy of a tensor that is read whole; 0 for other tensors. */

@@ -1,5 +1,6 @@
 /*
- * Reads the elements of a selection as runs of consecutive elements, in the order of the result.
+ * Reads the elements of a selection (wb__selection, see read.h) as runs of consecutive elements, in
+ * the order of the result.
  * Runs are gathered in a staging buffer of raw elements, which is converted when it is full. A
  * large run that needs no conversion is read directly into the caller's memory. Runs consist of
  * whole units (dtype/dtype_block.h): single elements, or blocks of quantized types.

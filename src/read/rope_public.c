@@ -86,8 +86,8 @@ static bool read_list(const rope *r, const char *paths, float *factors)
     return true;
 }
 
-/* Reads the factors from the tensor `name` or the list at `paths`. *found is false if the model has
- * neither with one factor per pair. */
+/* Reads the factors from the list at `paths`, or else from the tensor `name`. Sets *found to true
+ * if the model has the list or the tensor, with one factor per pair, otherwise to false. */
 static wb_status read_factors(const rope *r, const char *name, const char *paths, float *factors,
                               bool *found)
 {
@@ -104,7 +104,7 @@ static wb_status read_factors(const rope *r, const char *name, const char *paths
                           (size_t)r->pairs * sizeof *factors, r->context->error);
 }
 
-/* Divides the frequencies by the factors of the tensor or list; *found as in read_factors. */
+/* Divides the frequencies by the factors that read_factors reads, if *found becomes true. */
 static wb_status divide_by(const rope *r, const char *name, const char *paths, bool *found)
 {
     size_t bytes = (size_t)r->pairs * sizeof(float);

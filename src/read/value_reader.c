@@ -3,7 +3,8 @@
  * are stored in Hugging Face order, values are converted directly into the caller's memory. All
  * other values pass through a window of consecutive decoded values in stored order. If rows are
  * permuted, the window holds whole heads. If a head is larger than WINDOW_MAX, the window holds a
- * part of it, and a head is read twice, once for each half.
+ * part of the head. Each head is then read twice: once for the first half of its rows in Hugging
+ * Face order, which are every other stored row, and once for the second half.
  */
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"

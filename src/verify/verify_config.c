@@ -17,7 +17,8 @@ typedef struct check {
     const wb_config *config;
     const wb__names *names;
     const wb__family *family;
-    /* WB__NEED_* bits of the tensors found: of each decoder layer, then of each encoder layer */
+    /* which tensors were found (one WB__NEED_* bit for each role of a tensor): an element for each
+     * decoder layer, then one for each encoder layer */
     uint32_t *parts;
     uint32_t whole; /* WB__NEED_* bits of the tensors found outside layers */
 } check;
@@ -126,8 +127,9 @@ static void collect_parts(check *c)
     }
 }
 
-/* Writes the canonical name of the tensor that provides the WB__NEED_* bit `part` in a layer or the
- * model. Searches the rules of the base family first, because they have the usual name. */
+/* Writes the canonical name of a tensor with the role `part` (a WB__NEED_* bit) in layer `layer`,
+ * or outside the layers. A family inherits the rules of its base family. If both have a rule for
+ * this role, uses the name in the base family, because it is the more common one. */
 static void name_of_part(const wb__family *family, uint32_t part, bool encoder, uint32_t layer,
                          char *out, size_t capacity)
 {

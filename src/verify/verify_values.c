@@ -1,6 +1,7 @@
 /*
- * Checks tensor values. Opening has checked the structure. This file reads values up to a budget
- * and counts NaN, infinity and invalid blocks.
+ * Checks tensor values: counts NaNs, infinities, invalid booleans, and blocks with such scales.
+ * Reads at most a given number of bytes (the budget). The structure of the files was checked when
+ * the model was opened.
  */
 #include "dtype/dtype_block.h"
 #include "read/raw_bytes.h"

@@ -55,7 +55,7 @@ static inline void put_twos(float *out, const uint8_t *p, float d)
 {
     const uint8x16_t each = vreinterpretq_u8_u64(
         vcombine_u64(vdup_n_u64(0x0101010100000000), vdup_n_u64(0x0303030302020202)));
-    /* 0, -2, -4, -6: shift counts of the four fields */
+    /* shift counts 0, -2, -4 and -6, for the four two-bit fields of a byte */
     const int8x16_t right = vreinterpretq_s8_u32(vdupq_n_u32(0xFAFCFE00));
     uint8x8_t packed = vld1_u8(p);
     uint8x16_t bytes = vcombine_u8(packed, packed);

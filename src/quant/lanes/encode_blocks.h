@@ -329,8 +329,9 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
             uint8_t e = wb__e4m3_for(e_greatest(most) / 6);
             out[2 * pair + g] = e;
             /*
-             * Put the first eight values of both groups before the other values, so that
-             * store_nibbles stores each group in eight separate bytes.
+             * store_nibbles combines value j with value j + 16 in a byte. Put the first eight
+             * values of both groups before the other values, so that no byte contains values of
+             * both groups.
              */
             q[g] = nearest_f4(b.x[2 * g], wb__half_of_e4m3(e));
             q[g + 2] = nearest_f4(b.x[2 * g + 1], wb__half_of_e4m3(e));

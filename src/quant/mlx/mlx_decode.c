@@ -58,7 +58,7 @@ static bool widen(const decoder *d, int32_t dtype, const void *src, uint64_t fir
 
 /*
  * Converts E8M0 scales to floats. F16 represents the powers of two from 2^-24 to 2^15; smaller
- * scales become 0. F32 and BF16 represent all scales.
+ * scales become 0, larger ones infinity. F32 and BF16 represent all scales.
  */
 static void load_e8m0(const decoder *d, const uint8_t *bytes, size_t n, float *scales)
 {
@@ -164,7 +164,7 @@ void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_p
         if (to == buffer)
             wb__dtype_convert(computed, buffer, 0, wanted, dst, count * type->group);
         packed += count * group_bytes;
-        /* exact, because a group fills whole bytes */
+        /* the division by 8 has no remainder, because a group fills whole bytes */
         dst += count * type->group * wanted->block_bits / 8;
     }
 }

@@ -16,7 +16,7 @@ AVX512_INLINE __m512 table_of(float scale, float factor)
     return _mm512_mul_ps(_mm512_mul_ps(values, _mm512_set1_ps(scale)), _mm512_set1_ps(factor));
 }
 
-/* Group size 16 is nvfp4, and 32 is mxfp4. */
+/* Decodes groups of 16 elements (nvfp4) or 32 elements (mxfp4) to F32. */
 AVX512_INLINE void decode_e2m1_f32(const uint8_t *packed, const float *scales, float factor,
                                    size_t group, size_t groups, uint8_t *dst)
 {
@@ -146,7 +146,7 @@ AVX512_INLINE void decode_e4m3(const uint8_t *packed, wb__mlx_format format, con
                 x = with_nan(x, (__mmask16)small.nan);
                 y = with_nan(y, (__mmask16)(small.nan >> 16));
             }
-            /* Rounding 0x7FC00000 to bfloat16 by its bits keeps it a NaN. */
+            /* Rounding to bfloat16 adds at most 2^15 to the bits, so NaN 0x7FC00000 stays a NaN. */
             store_scaled(dst, x, y, fold, format);
         }
     }
