@@ -1,6 +1,7 @@
 /*
  * Reads a GGUF file with a long array of strings, which repeats the input. The SIMD reader
- * (gguf_strings.c) must find the same strings as a loop that skips from one length to the next.
+ * (src/formats/gguf/gguf_strings.c) must find the same strings as a loop that skips from one length
+ * to the next.
  */
 #include "support/fuzz.h"
 #include "weighbridge.h"

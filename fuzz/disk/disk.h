@@ -1,10 +1,10 @@
 /*
  * fuzz/disk/disk.h: a small file system in memory, below DISK_ROOT.
  *
- * Targets that write files otherwise spend half of their time in system calls. opened.c, names.c
- * and asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below
- * DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are passed to the
- * system. The disk supports the operations that the library uses: files and directories, hard
+ * With real files, targets that write files spend half of their time in system calls. opened.c,
+ * names.c and asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths
+ * below DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are passed to
+ * the system. The disk supports the operations that the library uses: files and directories, hard
  * links, files without a name, locks of open files, exchange of names, and insertion of ranges. It
  * does not support symbolic links or permissions, and is not thread-safe.
  *
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define DISK_ROOT "/wb-memory"
-#define DISK_NAME 256 /* length of a name in bytes, including its NUL */
+#define DISK_NAME 256 /* maximum size of a name in bytes, including its NUL */
 
 typedef struct disk_node disk_node;
 

@@ -252,7 +252,7 @@ static void word(header *h, unsigned long i, unsigned long n)
 }
 
 /* Writes strings of zero bytes. Any 8 of these bytes look like the length of an empty string, so
- * the reader guesses wrong positions (gguf_strings.c). */
+ * the reader guesses wrong offsets of strings (src/formats/gguf/gguf_strings.c). */
 static void zeros(header *h, unsigned long i, unsigned long n)
 {
     static const char text[16];

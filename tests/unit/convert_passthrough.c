@@ -291,7 +291,8 @@ static void killed(void **state)
     }
 }
 
-/* Each of three runs is killed after it has copied 8 MiB more; the next one completes the copy. */
+/* Each of three successive runs is killed after it has copied 8 MiB more than the previous one. The
+ * fourth run must complete the copy. */
 static void killed_again_and_again(void **state)
 {
     (void)state;

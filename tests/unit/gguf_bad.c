@@ -137,8 +137,9 @@ static bool fails_at(const row *r, size_t at, bool for_good)
     wb_model *model;
     wb_error error;
     wb_status status = wb_open_memory(r->bytes, r->n, r->path, &options, &model, &error);
-    if (!count.failed || status == WB_OK) /* may succeed: copying the header to a smaller block is
-                                             optional */
+    /* Opening may succeed although an allocation failed: copying the header to a smaller block is
+     * optional. */
+    if (!count.failed || status == WB_OK)
         check_open(r, status, &error, "after all allocations");
     else if (status != WB_ERROR_MEMORY)
         check_open(r, status, &error, "with a failed allocation");

@@ -1,8 +1,9 @@
 /*
- * Tests long string arrays, which the library reads in several lanes that begin at guessed offsets
- * (gguf_strings.c). The test strings make the guesses right, wrong or impossible, and have short
- * and long lengths. The strings read must equal those written, in both byte orders, from memory and
- * from a source that gives few bytes per read. Also tests truncated files and wrong lengths.
+ * Tests long string arrays. The library reads them in several lanes, which begin at guessed offsets
+ * in the array (src/formats/gguf/gguf_strings.c). The test strings make the guesses right, wrong or
+ * impossible, and have short and long lengths. The strings read must equal those written, in both
+ * byte orders, from memory and from a source that gives few bytes per read. Also tests truncated
+ * files and wrong lengths.
  */
 #include "support.h"
 

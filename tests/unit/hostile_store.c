@@ -303,7 +303,7 @@ static void listing(void **state)
     assert_int_equal(symlink(self, self), 0);
     assert_int_equal(wb_store_list(s.folder, &options, count_entry, counts, &error), WB_OK);
     assert_int_equal(counts[0], 1);
-    assert_true(counts[1] <= 8); /* invalid entries are reported or skipped */
+    assert_true(counts[1] <= 8); /* entries listed with an error; invalid ones may be skipped */
     assert_clean(&memory);
     free(circle);
     free(fifo);

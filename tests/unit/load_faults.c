@@ -264,8 +264,8 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 }
 
 /*
- * Completes two reads, the last one first. The buffer of a read that fails must stay unused until
- * the failure is reported, as with every read.
+ * Completes two reads, the last one first. Until a read is reported here, also one that fails, no
+ * other thread may use its buffer.
  */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {

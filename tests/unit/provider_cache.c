@@ -323,7 +323,7 @@ static void oldest_goes(void **state)
     assert_false(is_cached(provider, 1));
     assert_false(is_cached(provider, 3));
     assert_true(is_cached(provider, 0));
-    assert_false(is_cached(provider, 2)); /* evicts buffer 1, the least recently used */
+    assert_false(is_cached(provider, 2)); /* loads buffer 2, which evicts 1, the least recent */
     assert_true(is_cached(provider, 0));
     assert_true(is_cached(provider, 3));
     assert_int_equal(wb_provider_get(provider, names[0], SIZE_MAX, &held, NULL), WB_OK);

@@ -361,8 +361,8 @@ static void layers(void **state)
     weights_free(w);
 }
 
-/* Tests a tensor that has more values than are decoded at once, and is read completely.
- * WB_IO_DIRECT must have no effect. */
+/* Tests a complete AWQ tensor with more values than the library decodes at once. WB_IO_DIRECT must
+ * have no effect. */
 static void large(void **state)
 {
     (void)state;

@@ -311,7 +311,8 @@ static bool is_of_uprobes(long number)
 #endif
 }
 
-/* Every call that is not in the table fails with ENOSYS, also under the numbers of the x32 ABI. */
+/* Every system call that is not in the table `calls` must fail with ENOSYS, and so must all numbers
+ * of the x32 ABI. */
 static int makes_other_calls(void)
 {
     static const long first[] = {0, 0x40000000};

@@ -149,8 +149,8 @@ static void hides_what_is_no_character(void **state)
         assert_true(wb__is_printable(visible[i]));
 }
 
-/* All functions must convert any text to the same printable text. A truncated result must be
- * printable, too. */
+/* All wb__printable functions must convert any text to the same printable text. A truncated result
+ * must be printable, too. */
 static void prints_any_text(void **state)
 {
     (void)state;

@@ -569,7 +569,7 @@ static void odd_vocabularies(void **state)
             assert_string_equal(m.tokenizer.model, rows[i].model);
         release(&m);
     }
-    prepare(&m); /* only brackets at both ends make a control token */
+    prepare(&m); /* a control token begins with '[', ends with ']', and has text between them */
     make_from(&m, NULL, none, WB__STR("[ab\nb]\n[c]\n[]"), 0);
     is_token(&m, 0, "\xE2\x96\x81[ab", WB__TOKEN_NORMAL);
     is_token(&m, 2, "[c]", WB__TOKEN_CONTROL);
