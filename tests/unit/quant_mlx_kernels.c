@@ -19,8 +19,8 @@ static void random_bytes(uint8_t *bytes, size_t n)
 
 typedef enum kind { ANY_BITS, ORDINARY, TIES, MOSTLY_ORDINARY, ZEROS, KINDS } kind;
 
-/* Makes random values of a dtype: any bits, typical weights, midpoints between small floats, or
- * mostly zeros. */
+/* Makes random values of a dtype. ANY_BITS: any bits; ORDINARY: typical weights; TIES: multiples of
+ * 0.25; MOSTLY_ORDINARY: typical weights, but any bits for one value of 64; ZEROS: mostly zeros. */
 static void random_values(kind k, int32_t dtype, uint8_t *values, size_t n)
 {
     size_t size = wb__float_size(dtype);

@@ -33,7 +33,7 @@ _Noreturn void die_of_memory(void)
 
 static char *scratch;
 static char *file;  /* the model */
-static char *other; /* a file of the user */
+static char *other; /* another file, which must not be readable in the sandbox */
 
 /* Further descriptors that the child has when it enters the sandbox: INHERITED is the file `other`,
  * NAMED is the model. Descriptors 0 and 1 are also `other`. */

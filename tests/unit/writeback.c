@@ -39,7 +39,7 @@ typedef enum ring_kind {
 static ring_kind kind;
 static atomic_uint rung, misaligned;
 static atomic_bool no_ring;    /* the real io_uring is not available */
-static atomic_bool disk_fails; /* large calls of pwrite fail with ENOSPC */
+static atomic_bool disk_fails; /* pwrite of 512 KiB or more fails with ENOSPC */
 
 struct wb__ring {
     struct {

@@ -1,6 +1,6 @@
 /*
  * writing.h: helpers for the writer tests: data bytes that depend on tensor and offset, and a check
- * that a model has no findings.
+ * that a model has no serious findings.
  */
 #ifndef WB_TESTS_WRITING_H
 #define WB_TESTS_WRITING_H
@@ -36,8 +36,8 @@ static inline void fill(wb_writer *writer, uint64_t index, uint64_t from, uint64
     }
 }
 
-/* Checks that a model has no serious findings. Ignores those about values, because the test bytes
- * may encode NaNs. */
+/* Checks that a model has no findings above WB_INFO. Ignores findings about values, unless they are
+ * WB_FATAL, because the test bytes may encode NaNs. */
 static inline void expect_sound(const char *path)
 {
     wb_findings *findings;
