@@ -50,7 +50,7 @@ typedef struct wb_edit_options {
 typedef enum wb_edit_way {
     WB_EDIT_NOTHING = 0,  /* no change was necessary */
     WB_EDIT_HEADER = 1,   /* the header was overwritten in place */
-    WB_EDIT_INSERT = 2,   /* space was inserted before the data, which was not copied */
+    WB_EDIT_INSERT = 2,   /* space was inserted before the data, without copying the data */
     WB_EDIT_NEW_FILE = 3, /* the file was replaced atomically by a new one */
 } wb_edit_way;
 

@@ -200,7 +200,8 @@ WB_API wb_status wb_writer_add_sidecar(wb_writer *writer, const wb_model *model,
  *       Hugging Face or gguf-split uses: NAME-00001-of-00003.safetensors with
  *       NAME.safetensors.index.json, or NAME-00001-of-00003.gguf
  *
- * UNSUPPORTED if the format cannot represent something, LIMIT if a header is too large.
+ * UNSUPPORTED if the format cannot represent something that was declared, LIMIT if a header is too
+ * large.
  */
 WB_API wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error) WB_MUST_CHECK;
 

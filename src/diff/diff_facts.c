@@ -210,8 +210,8 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    /* Derive the metadata before the loops, to report WB_ERROR_MEMORY. The loops would take this
-     * error for the end of the list. */
+    /* Compute derived metadata before the loops, to report WB_ERROR_MEMORY. The loops below end at
+     * any error of wb_meta_at, without reporting it. */
     const wb__derived_meta *derived;
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);

@@ -40,7 +40,7 @@ typedef struct wb__load_file {
     wb__source *source;
     wb__medium medium;
     wb__direct direct;
-    wb__order order; /* the file's tensors, by offset */
+    wb__order order; /* the file's tensors, sorted by offset */
     wb__sha256_lane sha256;
     uint8_t digest[WB__SHA256_BYTES]; /* SHA-256 of the file, valid once digested == end */
     uint64_t begin, end;              /* byte range of the file to load */

@@ -13,11 +13,11 @@ typedef struct wb__load_part {
 } wb__load_part;
 
 /* Returns true if tensors of type `from` are converted to wb_load_options.dtype. Only float types
- * of whole bytes are converted. */
+ * whose elements fill whole bytes are converted. */
 bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
 
-/* Returns true if the tensor is read separately (read/raw_bytes.h), because its bytes differ from
- * those in the file (compressed, column-major or byte-swapped). */
+/* Returns true if the tensor is read separately (read/raw_bytes.h), because it is stored compressed
+ * or column-major or byte-swapped. The caller then receives other bytes than those in the file. */
 bool wb__load_is_apart(const wb_model *model, size_t tensor);
 
 /* Describes the part of a tensor that is in the piece. `i` is an index in the file's order of

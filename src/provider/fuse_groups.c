@@ -1,6 +1,6 @@
 #include "provider/fuse_groups.h"
 
-/* Checks that a buffer can be made that fuses the tensors with these names in this order. */
+/* Checks whether the tensors with these names can be fused, in this order, in one buffer. */
 static wb_status try_names(wb__context *context, const wb_model *model,
                            const wb__target_type *becomes, const wb__rank *rank,
                            const wb__str *const *names, size_t n)

@@ -55,7 +55,8 @@ static uint32_t find(const row *rows, size_t n, wb__str name, uint32_t otherwise
     return otherwise;
 }
 
-/* Removes the text before the next '.', or all text, from *rest, and returns it. */
+/* Returns the text before the next '.', or all text if there is none. Removes this text and the '.'
+ * from *rest. */
 static wb__str next_word(wb__str *rest)
 {
     const char *dot = memchr(rest->ptr, '.', rest->len);

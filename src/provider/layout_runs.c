@@ -30,9 +30,10 @@ static int32_t dtype_of_section(const wb__layout_maker *m, const wb__operand *op
 
 /* ---- runs ---- */
 
-/* Converts an index along a logical axis of length `catalog` to an index along the axis of a part,
- * whose length `own` is smaller because values are packed. Rounds up if `up` is set. Returns false
- * on overflow. */
+/* Converts an index along an axis of the operand, which has the length `catalog`, to an index along
+ * the corresponding axis of a stored part. That axis has the length `own`, which is smaller if an
+ * element of the part holds several values or applies to several values. Rounds up if `up` is set.
+ * Returns false on overflow. */
 static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up, uint64_t *scaled)
 {
     uint64_t product;
@@ -46,8 +47,9 @@ static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up,
     return true;
 }
 
-/* Computes the dimension of a part that corresponds to a logical axis, and the range along it that
- * corresponds to `cut`. Returns false if there is no such dimension, or on overflow. */
+/* Computes the dimension of a part that corresponds to dimension `axis` of the operand, and the
+ * range along it that corresponds to the range `cut` of the operand. Returns false if there is no
+ * such dimension, or on overflow. */
 static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__part role,
                         uint32_t axis, wb__cut cut, uint32_t *own_axis, wb__cut *own)
 {
@@ -107,8 +109,9 @@ static void place_range(const wb_tensor *part, const char *role, uint32_t axis, 
     }
 }
 
-/* Computes the dimension of a part that corresponds to a logical axis, and the range along it that
- * is needed for the range `cut` of the logical axis. */
+/* Computes which range of a part is needed for the range `cut` of the operand: the range of
+ * cut_of_part, or the whole part if every range needs all of it (global scales, scales of a GPTQ
+ * tensor with g_idx). */
 static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
                           const wb_tensor *part, wb__part role, uint32_t axis, wb__cut cut,
                           uint32_t *own_axis, wb__cut *own)

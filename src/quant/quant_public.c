@@ -9,7 +9,7 @@ static wb_status fail_argument(wb__context *context, const char *what)
                     "%s", what);
 }
 
-/* Looks up the dtype and computes the size of the rows in it. */
+/* Looks up the dtype `number`, and computes the size in bytes of the rows in this dtype. */
 static wb_status measure(wb__context *context, int32_t number, uint64_t rows, uint64_t columns,
                          const wb__dtype **dtype, uint64_t *bytes)
 {

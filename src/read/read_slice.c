@@ -1,13 +1,14 @@
 /*
  * Reads the elements of a selection (wb__selection, see read.h) as runs of consecutive elements, in
- * the order of the result.
- * Runs are gathered in a staging buffer of raw elements, which is converted when it is full. A
- * large run that needs no conversion is read directly into the caller's memory. Runs consist of
- * whole units (dtype/dtype_block.h): single elements, or blocks of quantized types.
+ * the order of the result. Runs are gathered in a staging buffer of raw elements, which is
+ * converted when it is full. A large run that needs no conversion is read directly into the
+ * caller's memory. Runs consist of whole units (dtype/dtype_block.h): single elements, or blocks of
+ * quantized types.
  *
- * A second buffer holds the tensor bytes that were read last. Each read also fills it with the
- * bytes that follow in the direction of the runs, unless the runs are so far apart that most of
- * these bytes would be discarded.
+ * A second buffer holds the tensor bytes that were read last. Each read fills this buffer with the
+ * requested bytes and with those that follow them (or precede them, if the runs are read
+ * backwards). If the runs are so far apart that most of these bytes would be discarded, only the
+ * requested bytes are read.
  */
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"

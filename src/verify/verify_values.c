@@ -1,5 +1,6 @@
 /*
- * Checks tensor values: counts NaNs, infinities, invalid booleans, and blocks with such scales.
+ * Checks tensor values: counts NaNs, infinities, blocks with NaN or infinite scales, and invalid
+ * booleans.
  * Reads at most a given number of bytes (the budget). The structure of the files was checked when
  * the model was opened.
  */
@@ -135,8 +136,8 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     wb__raw_bytes stored;
     wb__value_counts counts = {0, 0, 0};
     /*
-     * A tensor that exceeds the budget is not read at all, so that counts refer to whole tensors.
-     * But if it is the first tensor, a part of it is read.
+     * A tensor that is larger than the rest of the budget is not read at all, so that counts refer
+     * to whole tensors. But if it is the first tensor, a part of it is read.
      */
     if (left > check->budget && check->done > 0) {
         check->unread += left;

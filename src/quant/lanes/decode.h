@@ -3,9 +3,9 @@
  * scalar code documents the layouts (quant/scalar/).
  *
  * The steps are always the same: 32 quants (the unscaled values) are unpacked into 32 bytes with
- * shifts and masks, and with a shuffle if the levels are not uniform. Then they are widened,
- * multiplied by the scale of their group, and the minimum is added. The scales of a block are
- * computed first, into an array.
+ * shifts and masks, and with a shuffle if the levels are not uniform. Then they are widened to
+ * floats and multiplied by the scale of their group. If the type has minima, the minimum is added.
+ * The scales of a block are computed first, into an array.
  *
  * Included once per instruction set, after the headers that define its functions (words.h).
  */
