@@ -1,8 +1,8 @@
 /*
  * Gets weights of a small model from the provider. A request asks for one weight, for several fused
  * into one buffer, or for the slice of one tensor-parallel rank. Requests are repeated, and their
- * buffers released or retained, in any order, with or without a memory budget, on a simulated device
- * or on the host.
+ * buffers released or retained, in any order, with or without a memory budget, on a simulated
+ * device or on the host.
  *
  * A fused buffer must be the concatenation of its parts, a slice by rows must contain the rows that
  * wb_slice_plan lists, memory use must not exceed the budget, and all memory must be freed at the

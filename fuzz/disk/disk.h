@@ -2,11 +2,11 @@
  * fuzz/disk/disk.h: a small file system in memory, below DISK_ROOT.
  *
  * With real files, targets that write files spend half of their time in system calls. opened.c,
- * names.c and asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths
- * below DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are passed to
- * the system. The disk supports the operations that the library uses: files and directories, hard
- * links, files without a name, locks of open files, exchange of names, and insertion of ranges. It
- * does not support symbolic links or permissions, and is not thread-safe.
+ * names.c and asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on
+ * paths below DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are
+ * passed to the system. The disk supports the operations that the library uses: files and
+ * directories, hard links, files without a name, locks of open files, exchange of names, and
+ * insertion of ranges. It does not support symbolic links or permissions, and is not thread-safe.
  *
  * Functions that return an int return 0 or errno.
  */

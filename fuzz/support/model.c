@@ -412,8 +412,8 @@ static void check_verify(const wb_model *model, uint32_t random)
     wb_findings_free(findings);
 }
 
-/* Checks that wb_diff_models finds no difference between a model and itself, and that it compares as
- * many tensors as wb_hash_model computes digests for. */
+/* Checks that wb_diff_models finds no difference between a model and itself, and that it compares
+ * as many tensors as wb_hash_model computes digests for. */
 static void check_digests(const wb_model *model)
 {
     uint64_t values = 0;

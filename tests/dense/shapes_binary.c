@@ -1,6 +1,6 @@
 /*
- * Shapes (kinds of dense files, dense.h) that are binary files: GGUF files, SentencePiece models and
- * .npz files. Each GGUF shape has a function that writes one item.
+ * Shapes (kinds of dense files, dense.h) that are binary files: GGUF files, SentencePiece models
+ * and .npz files. Each GGUF shape has a function that writes one item.
  */
 #include "dense.h"
 #include "gguf_build.h"

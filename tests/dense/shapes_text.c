@@ -1,6 +1,6 @@
 /*
- * Shapes (kinds of dense files, dense.h) of text: headers of safetensors files, and sidecar files. A
- * shape repeats a text. In the text, %n stands for the number of the repetition in short form
+ * Shapes (kinds of dense files, dense.h) of text: headers of safetensors files, and sidecar files.
+ * A shape repeats a text. In the text, %n stands for the number of the repetition in short form
  * (short_number), %d for the same number in decimal.
  */
 #include "dense.h"

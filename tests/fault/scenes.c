@@ -239,9 +239,9 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
-/* Progress callback. At the first report that all tensors are complete, records the number of system
- * calls so far and the total size. If a file is copied unchanged, does this at the report before the
- * first byte. */
+/* Progress callback. At the first report that all tensors are complete, records the number of
+ * system calls so far and the total size. If a file is copied unchanged, does this at the report
+ * before the first byte. */
 static int hear(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;

@@ -751,9 +751,9 @@ static wb_status convert_policy(const void *s)
     return status;
 }
 
-/* A template for each input struct: the test passes copies of it in all sizes. Members after `least`
- * (core/abi.def) are zero or do not change the status, so that a shorter copy must give the same
- * status. */
+/* A template for each input struct: the test passes copies of it in all sizes. Members after
+ * `least` (core/abi.def) are zero or do not change the status, so that a shorter copy must give the
+ * same status. */
 static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .safetensors_header = 1000,
                                    .gguf_header = 1000,

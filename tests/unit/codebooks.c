@@ -1,6 +1,6 @@
-/* Tests the codebooks of IQ1, IQ2 and IQ3 (quant/scalar/codebooks.h defines point, code and cell). If
- * a code is not a point of the codebook, its cell lists the nearest points. The test finds the same
- * points by exhaustive search. */
+/* Tests the codebooks of IQ1, IQ2 and IQ3 (quant/scalar/codebooks.h defines point, code and cell).
+ * If a code is not a point of the codebook, its cell lists the nearest points. The test finds the
+ * same points by exhaustive search. */
 #include "quant/scalar/codebooks.h"
 
 #include "unit.h"

@@ -1,8 +1,8 @@
 /*
  * Tests the type that each llama.cpp file type chooses for each tensor. data/mixes.tsv contains the
- * choices of llama_model_quantize (ggml 0.25) for eleven synthetic models. Each line of it is for one
- * model, one file type and one kind of tensor, and lists the chosen types, each with the layers in
- * which it is chosen. The array `models` describes the same models.
+ * choices of llama_model_quantize (ggml 0.25) for eleven synthetic models. Each line of it is for
+ * one model, one file type and one kind of tensor, and lists the chosen types, each with the layers
+ * in which it is chosen. The array `models` describes the same models.
  */
 #include <stdio.h>
 #include <stdlib.h>

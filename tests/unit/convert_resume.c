@@ -241,7 +241,7 @@ static void killed_between_rounds(void **state)
             assert_true(++round < 20);
         assert_true(round >= 4);
         /* Starts again without partial files, and kills the run at the second report after all
-         * tensors are written. The number of reports before that depends on the speed of the run. */
+         * tensors are written. The number of earlier reports depends on the speed of the run. */
         fresh("out");
         char *last = text_of("%s/out/%s", scratch, jobs[i].last);
         assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){1, true, last}, -1)));

@@ -28,8 +28,8 @@ enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64, E
 static char *folder;
 static char *paths[FILES];
 
-/* Writes files with unaligned sizes. wb_load reads a file in pieces; some elements begin in one piece
- * and end in the next. */
+/* Writes files with unaligned sizes. wb_load reads a file in pieces; some elements begin in one
+ * piece and end in the next. */
 static void make_files(void)
 {
     static const char header[] =

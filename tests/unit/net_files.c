@@ -1,6 +1,6 @@
 /*
- * Tests the hash functions for signatures, the signing of URLs of object stores (the results must be
- * those of botocore), and the prediction of the length of a model file's header (net/extent.h).
+ * Tests the hash functions for signatures, the signing of URLs of object stores (the results must
+ * be those of botocore), and the prediction of the length of a model file's header (net/extent.h).
  */
 #include "support.h"
 
@@ -260,8 +260,8 @@ static void vocabularies(void **state)
     }
 }
 
-/* After all bytes of a header were passed, in pieces of any size, the predicted end must be the real
- * one. */
+/* After all bytes of a header were passed, in pieces of any size, the predicted end must be the
+ * real one. */
 static void in_pieces(void **state)
 {
     size_t size;

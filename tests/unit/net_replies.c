@@ -468,8 +468,8 @@ static void bad_variables(void **state)
     }
 }
 
-/* Tests the address of the hub. A '/' at its end must not matter. If an address is invalid, the error
- * must name the option or variable that contains it. */
+/* Tests the address of the hub. A '/' at its end must not matter. If an address is invalid, the
+ * error must name the option or variable that contains it. */
 static void endpoints(void **state)
 {
     wb__settings s;

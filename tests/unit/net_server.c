@@ -123,8 +123,8 @@ static void other_etag(const web_request *r)
     send_range(r, r->end);
 }
 
-/* Pretends that the file was replaced after the first request: answers a later request with If-Range
- * with the complete file. */
+/* Pretends that the file was replaced after the first request: if a later request has the field
+ * If-Range, the answer is the complete file. */
 static void replaced(const web_request *r)
 {
     if (r->number == 0)
@@ -620,8 +620,8 @@ static void await_answers(unsigned n)
 }
 
 /* After a redirect address has expired, a request asks for a new one. The reader that started this
- * request may return before the answer, because its own bytes have arrived. Nobody then processes the
- * answer, so other readers must not wait for it. */
+ * request may return before the answer, because its own bytes have arrived. Nobody then processes
+ * the answer, so other readers must not wait for it. */
 static void abandoned_search(void **state)
 {
     web_server server;
@@ -652,8 +652,8 @@ static void denied(const web_request *r)
     web_header(r->fd, "403 Forbidden", "Content-Length: 0\r\n");
 }
 
-/* If the server refuses a request, the message must name the source of the token only if the request
- * contained the token. */
+/* If the server refuses a request, the message must name the source of the token only if the
+ * request contained the token. */
 static void token_in_messages(void **state)
 {
     web_server server;

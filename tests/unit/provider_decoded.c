@@ -337,8 +337,8 @@ static void experts(void **state)
 }
 
 /* The rows of gate are cut at the same indices as the columns of down. A row of quantized down has
- * only 3 groups of 32 columns. With decoding, these must not matter: gate and down can be partitioned
- * among 8 ranks, as in a plain layer. */
+ * only 3 groups of 32 columns. With decoding, these must not matter: gate and down can be
+ * partitioned among 8 ranks, as in a plain layer. */
 static void layers(void **state)
 {
     (void)state;

@@ -108,8 +108,8 @@ static void test_dtypes(void **state)
     weights_free(w);
 }
 
-/* Tests FP8 with blocks of 128 rows. In a group, only the last tensor may have a number of rows that
- * is not a multiple of 128. */
+/* Tests FP8 with blocks of 128 rows. In a group, only the last tensor may have a number of rows
+ * that is not a multiple of 128. */
 static void test_blocks(void **state)
 {
     static const uint64_t rows[] = {128, 130, 256, 128};

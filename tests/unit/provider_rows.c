@@ -81,8 +81,8 @@ static void add_text(gguf *g, const char *key, const char *text)
     gguf_string(g, text);
 }
 
-/* Opens a GGUF file of a llama model with q, k and the bias of q. Fills the buffers q, k and bias with
- * the random bytes of these tensors. */
+/* Opens a GGUF file of a llama model with q, k and the bias of q. Fills the buffers q, k and bias
+ * with the random bytes of these tensors. */
 static wb_model *open_gguf(size_t type, gguf *g, unsigned char *q, unsigned char *k,
                            unsigned char *bias, uint64_t *random)
 {

@@ -1,8 +1,8 @@
 /*
- * Tests tensor-parallel slices of every encoding, along every axis, for up to 8 ranks. The slices of
- * all ranks must cover the tensor. Each must begin and end at permitted boundaries, contain the bytes
- * that wb_slice_plan lists, and decode to the tensor's values at the indices of the slice. Tensors of
- * a layer that depend on each other must be cut at the same indices.
+ * Tests tensor-parallel slices of every encoding, along every axis, for up to 8 ranks. The slices
+ * of all ranks must cover the tensor. Each must begin and end at permitted boundaries, contain the
+ * bytes that wb_slice_plan lists, and decode to the tensor's values at the indices of the slice.
+ * Tensors of a layer that depend on each other must be cut at the same indices.
  */
 #include "support.h"
 #include "weights.h"

@@ -530,9 +530,9 @@ static void refusals(void **state)
 
 /* ---- the order of the rows of q and k ---- */
 
-/* Returns the stored row that becomes row `row` of the buffer. RoPE rotates pairs of rows. The stored
- * order (half) has the two rows of a pair 8 rows apart, the buffer (interleaved) has them next to each
- * other. A head has 16 rows. */
+/* Returns the stored row that becomes row `row` of the buffer. RoPE rotates pairs of rows. The
+ * stored order (half) has the two rows of a pair 8 rows apart, the buffer (interleaved) has them
+ * next to each other. A head has 16 rows. */
 static uint64_t half_row(uint64_t row)
 {
     return row - row % 16 + row % 16 / 2 + row % 2 * 8;

@@ -131,8 +131,8 @@ static unsigned below(unsigned n)
     return (unsigned)(seed >> 33) % n;
 }
 
-/* Sorts the tensors by offset and returns true if they are contiguous. The caller compares the result
- * with that of the fast check, wb__tiling_check. */
+/* Sorts the tensors by offset and returns true if they are contiguous. The caller compares the
+ * result with that of the fast check, wb__tiling_check. */
 static bool is_tiled(const wb__catalog *model, wb__context *context, uint64_t *end)
 {
     wb__order order;

@@ -396,7 +396,7 @@ static void dense_files(void **state)
         {100000, "a\n", false}, {100000, "abc\n", true},
     };
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
-        /* Tests each case with lines of vocab.txt and with pieces of tokenizer.model of this size. */
+        /* Tests each case with lines of vocab.txt and with tokenizer.model pieces of this size. */
         bool is_model = i % 2 != 0;
         const char *each = cases[i / 2].each;
         size_t n = strlen(each), all = 0;

@@ -1,7 +1,7 @@
 /*
  * web_server.h: a web server on this machine, for tests. It answers one request per connection.
- * Requests for /m.safetensors and for paths that begin with /moved are answered by a function of the
- * test, which may break every rule of HTTP. The answer to all other requests is 404.
+ * Requests for /m.safetensors and for paths that begin with /moved are answered by a function of
+ * the test, which may break every rule of HTTP. The answer to all other requests is 404.
  */
 #ifndef WB_TESTS_WEB_SERVER_H
 #define WB_TESTS_WEB_SERVER_H
