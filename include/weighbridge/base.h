@@ -134,8 +134,8 @@ typedef struct wb_limits {
     uint64_t npy_header;
     uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
     /*
-     * decompressed bytes of a tensor beyond 16 times its compressed size, summed over the tensors
-     * of a file [268,435,456]
+     * bytes by which the decompressed size of a tensor exceeds 16 times its compressed size, summed
+     * over the tensors of a file [268,435,456]
      */
     uint64_t inflated;
     uint64_t json_bytes; /* bytes of a JSON sidecar file [268,435,456] */

@@ -171,9 +171,9 @@ WB_API wb_status wb_tensor_meant(const wb_model *model, const char *name, size_t
                                  uint64_t *index) WB_MUST_CHECK;
 
 /*
- * Returns the name of quantization i that wb_convert_policy.quant accepts, in its usual spelling,
- * or NULL if i is past the last one. Names with parameters are listed with common parameters
- * ("affine4:64").
+ * Returns entry i of the list of quantization names that wb_convert_policy.quant accepts, in their
+ * usual spelling, or NULL if i is past the last one. Names with parameters are listed with common
+ * parameters ("affine4:64").
  */
 WB_API const char *wb_quant_name(size_t i);
 
@@ -217,8 +217,8 @@ WB_API wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeba
 
 /*
  * wb_writeback_put writes like wb_writer_put, in slot `slot` < `slots`. It first waits until the
- * former write in this slot is complete. The bytes must not change until wb_writeback_wait, which
- * waits for the write in a slot and returns its status, has returned.
+ * former write in this slot is complete. wb_writeback_wait waits for the write in a slot and
+ * returns the status of this write. The bytes must not change until then.
  */
 WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index,
                                   uint64_t offset, const void *bytes, size_t n,

@@ -51,8 +51,8 @@ typedef struct wb_net_options {
     const char *token;    /* token for the hub; NULL: HF_TOKEN or the token file */
     uint64_t cache_bytes; /* memory for fetched bytes; 0: 64 MiB */
     const wb_allocator *allocator; /* NULL: malloc; copied; must be thread-safe */
-    /* Receives messages for the user, one line without a line break; NULL: none. Called from any
-     * thread. */
+    /* Receives messages for the user, each a line without a line break at its end. Called from any
+     * thread. NULL: none. */
     void (*note)(void *ctx, const char *message);
     void *note_ctx;
 } wb_net_options;
@@ -60,7 +60,7 @@ typedef struct wb_net_options {
 
 /*
  * Reads the settings. Connects to nothing yet; the first request loads libcurl and starts a thread,
- * which moves bytes and ends with wb_net_close.
+ * which transfers the data and ends with wb_net_close.
  *
  * options  NULL: defaults; read during the call
  * net      owned, release with wb_net_close; after a fork, only the parent can fetch with it
@@ -77,7 +77,7 @@ WB_API void wb_net_close(wb_net *net);
 /* Returns 1 if a path is an address, whether or not it is valid, else 0. */
 WB_API int wb_net_owns(const char *path);
 
-/* Fills in the files for wb_open_options.files. They are valid until wb_net_close. */
+/* Fills in *files for use as wb_open_options.files. It is valid until wb_net_close. */
 WB_API wb_status wb_net_files(wb_net *net, wb_files *files, wb_error *error) WB_MUST_CHECK;
 
 /*
@@ -89,11 +89,11 @@ WB_API wb_status wb_net_files(wb_net *net, wb_files *files, wb_error *error) WB_
 WB_API wb_status wb_net_source(wb_net *net, const char *address, wb_source *source,
                                wb_error *error) WB_MUST_CHECK;
 
-/* Numbers since wb_net_open. */
+/* Statistics since wb_net_open. */
 typedef struct wb_net_stats {
     size_t size;       /* sizeof(wb_net_stats) */
-    uint64_t requests; /* HTTP requests */
-    uint64_t received; /* bytes of bodies */
+    uint64_t requests; /* number of HTTP requests */
+    uint64_t received; /* bytes of response bodies */
 } wb_net_stats;
 #define WB_NET_STATS_INIT WB_INIT(wb_net_stats)
 

@@ -286,7 +286,7 @@ typedef struct wb_cache_stats {
     uint64_t loads;        /* number of buffers that were filled or borrowed so far */
     uint64_t shared;       /* number of buffers that another process filled (wb_device.claim) */
     uint64_t loaded_bytes; /* bytes of all buffers that were filled so far */
-    /* number of buffers freed for lack of memory, by wb_provider_trim and WB_FUSE_FREE_PARTS */
+    /* number of buffers freed: for lack of memory, by wb_provider_trim or by WB_FUSE_FREE_PARTS */
     uint64_t evictions;
     uint64_t overflowed;  /* sum of wb_buffer.overflowed of all filled buffers */
     uint64_t underflowed; /* sum of wb_buffer.underflowed of all filled buffers */

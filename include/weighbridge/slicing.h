@@ -40,8 +40,8 @@ typedef struct wb_plan_info {
 typedef struct wb_plan_cut {
     size_t size; /* sizeof(wb_plan_cut) */
     /*
-     * index of the tensor in the list of tensors that the names joined with '+' mean; one name can
-     * mean several tensors
+     * number of the tensor, counted from 0, if several names are joined with '+' or one name means
+     * several tensors
      */
     uint32_t tensor;
     uint32_t reserved;

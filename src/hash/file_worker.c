@@ -35,9 +35,9 @@ static void next_chunk(file_worker *w)
 }
 
 /*
- * Adds n bytes of the piece to the digest of the current chunk. In parallel, adds blocks that the
- * digest of the file still lacks, at most as many as are added for the chunk. hash_pieces adds the
- * rest of the piece to the digest of the file.
+ * Adds n bytes of the piece to the digest of the current chunk. In parallel, adds up to the same
+ * number of blocks of the piece to the digest of the file. hash_pieces later adds the blocks of the
+ * piece that the digest of the file still lacks.
  */
 static void add_to_chunk(file_worker *w, const uint8_t *bytes, size_t n)
 {

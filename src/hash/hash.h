@@ -46,12 +46,13 @@ typedef struct wb__value_hash {
 } wb__value_hash;
 
 /*
- * A file is divided into parts: a part is a tensor, or the bytes between two tensors. A part is
- * divided into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has a digest.
+ * A file is divided into parts: a part is a tensor, or the bytes before, between or after tensors.
+ * A part is divided into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has
+ * a digest.
  */
 typedef struct wb__file_part {
     uint64_t bytes; /* number of bytes, not 0; a part begins at the end of the previous part */
-    wb__str tensor; /* tensor name; ptr is NULL for the bytes between tensors */
+    wb__str tensor; /* tensor name; ptr is NULL if the part is no tensor */
     const wb__digest *chunks;
 } wb__file_part;
 

@@ -125,7 +125,7 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
     if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
-        /* The tensors of the piece will be read separately. Count their bytes as copied. */
+        /* The tensors will be read separately. Count the bytes as wb_load_report.copied. */
         lane->spent.copied += piece->end - piece->begin;
     lane->spent.read_ns += wb__now() - start;
     return status;

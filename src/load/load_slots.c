@@ -109,7 +109,7 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
         wb__source_memory(piece->file->source) != NULL)
         return false;
     if (load->stages != NULL && !wb__stage_ready(lane, piece))
-        return false; /* the worker tries again when it reads the piece, and reports the error */
+        return false; /* out of memory: the worker tries again when it reads the piece itself */
     if (!lane->ring_tried)
         lane->ring =
             wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, is_one_chain(load));

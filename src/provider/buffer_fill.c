@@ -14,8 +14,8 @@
  * transposes the complete tensor. */
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
-/* A run (a range of a stored tensor, wb__run) is divided into pieces, which several threads may
- * fill at the same time. Maximum number of stored bytes of a piece. */
+/* Maximum number of stored bytes of a piece. A run (a range of a stored tensor, wb__run) is divided
+ * into pieces, which several threads may fill at the same time. */
 #define PIECE_BYTES ((uint64_t)16 << 20)
 
 /* ---- upload ---- */
@@ -231,7 +231,7 @@ static wb_status fill_zeros(wb__filler *f, uint64_t dst, uint64_t bytes)
     return status;
 }
 
-/* Fills elements of a run whose bytes are contiguous in the buffer. */
+/* Fills n elements of a run, from element `first` on. The run is contiguous in the buffer. */
 static wb_status fill_run(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
     const wb__dtype *from = wb__dtype_get(run->from), *to = wb__dtype_get(run->to);
@@ -338,7 +338,7 @@ static wb_status read_permuted(wb__filler *f, const permuted *p, uint64_t first,
     return status;
 }
 
-/* Copies a range of bytes to staging buffers and uploads it. */
+/* Uploads n bytes to offset `at` of the buffer, through the staging buffers. */
 static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, uint64_t n)
 {
     wb_status status = WB_OK;

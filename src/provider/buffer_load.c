@@ -124,7 +124,7 @@ wb_status wb__load_allocate(const wb_provider *provider, wb__context *context, w
 }
 
 /* Claims a buffer that several processes share. Sets is_shared if another process has filled it.
- * Only the process that fills the buffer knows how many values were lost in the conversion. */
+ * The counts of lost values are then 0, because only that process knows them. */
 static wb_status claim(const wb_provider *provider, wb__context *context, wb__load_job *job)
 {
     const wb_device *device = &provider->device;

@@ -69,7 +69,8 @@ typedef struct wb__operands {
     size_t capacity;
 } wb__operands;
 
-/* Identifies an operand: the index of the tensor, and wb__operand.part in the highest bits. */
+/* The key of an operand consists of the index of the tensor and, in the highest bits, of
+ * wb__operand.part. */
 #define WB__KEY_PART_SHIFT 60
 
 static inline uint64_t wb__operand_key(const wb__operand *operand)
@@ -212,8 +213,8 @@ typedef struct wb__axis_split {
     bool uneven;         /* the ranks do not get the same number of indices */
     bool alone; /* the axis is divided independently of the other tensors of the group (shard.c),
                  * because the group cannot be divided among so many ranks */
-    /* The ranges as wb_buffer.part_rows reports them: a complete tensor qkv is one range with three
-     * parts. */
+    /* the numbers of indices in the parts, for wb_buffer.part_rows; a complete tensor qkv has three
+     * parts, although it is one range in `cuts` */
     uint32_t parts;
     uint64_t part_rows[WB__CUTS_MAX];
 } wb__axis_split;
@@ -251,7 +252,7 @@ typedef struct wb__run {
      * run is at dst + r * pitch. 1: the bytes of the run are contiguous in the buffer.
      */
     uint32_t interleaved_runs;
-    uint64_t pitch; /* 0: the run is not written row by row */
+    uint64_t pitch; /* distance between rows in bytes; 0: the run is not written row by row */
     uint64_t rows;  /* number of rows to read, if `pitch` or change.head_rows is not 0 */
     /*
      * If change.head_rows is not 0, the rows are permuted. The first row to read is row `first_row`

@@ -122,7 +122,7 @@ static wb__listed *member(const wb__weight_list *list, const wb__listed *of, wb_
     return NULL;
 }
 
-#define REMOVED UINT32_MAX /* wb__listed.part_count of an item that is fused into another item */
+#define REMOVED UINT32_MAX /* wb__listed.part_count of an item that was fused into another item */
 
 /* Joins texts with '+'. Returns a copy in the arena, or NULL. */
 static const char *join(const maker *m, const char *const *texts, size_t n)

@@ -11,7 +11,7 @@ typedef struct row {
     uint32_t order;
 } row;
 
-/* The first words of a name, in the order of use. */
+/* The groups (the first word of a name), each with its position in the order of use. */
 static const row groups[] = {
     {{"token_embedding", 15}, 1},
     {{"token_embd", 10}, 1},
@@ -38,7 +38,7 @@ static const row groups[] = {
 };
 #define GROUP_UNKNOWN 30
 
-/* The words after the group. */
+/* The leaves (the word after the group), each with its position within the group. */
 static const row leaves[] = {
     {{"q", 1}, 1},      {{"k", 1}, 2},       {{"v", 1}, 3},       {{"qkv", 3}, 1},
     {{"q_norm", 6}, 4}, {{"k_norm", 6}, 5},  {{"router", 6}, 1},  {{"gate", 4}, 2},

@@ -15,7 +15,7 @@
 /* A weight, and the request for its buffer. */
 typedef struct wb__listed {
     wb__str text;     /* canonical name, or names joined with '+' */
-    const char *name; /* the same without the prefix of the layer */
+    const char *name; /* `text` without the layer prefix ("layers.0.") of each name */
     wb__rank rank;    /* of = 0: the complete weight */
     wb__layer_role role;
     uint32_t order;      /* position in the order of use */

@@ -10,7 +10,7 @@
 #define BATCH_ENTRIES 512
 #define BATCH_RUNS 16384
 
-/* An entry to load, at the file position of its first tensor. */
+/* An entry to load, and the file position of its first tensor, by which entries are sorted. */
 typedef struct wanted {
     uint64_t file, offset;
     size_t index; /* index in the caller's list */

@@ -211,7 +211,7 @@ wb_status wb__pass_run(const wb__pass *pass)
     size_t at = 0;
     for (size_t i = 0; i < pass->count; i++) {
         if (pass->buffers[i].left == 0)
-            pass->filled(pass->ctx, i); /* an empty buffer; do not use its layout afterwards */
+            pass->filled(pass->ctx, i); /* an empty buffer; the callback may free its layout */
         else
             at += add_pieces(&pass->buffers[i], i, s.pieces + at);
     }

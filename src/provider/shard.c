@@ -471,8 +471,9 @@ static wb_status check_part(wb__context *context, const wb__operand *operand, co
     return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_PART);
 }
 
-/* Describes the parts of the ranges. A complete tensor of q, k and v, or of gate and up, is one
- * range with several parts. If its rows are permuted, each part becomes a range. */
+/* Sets share->parts and share->part_rows. A complete tensor of q, k and v, or of gate and up, is
+ * one range with several parts. If its rows are permuted, each part becomes a separate range in
+ * share->cuts. */
 static void describe_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                            const wb__rank *rank, wb__axis_split *share)
 {

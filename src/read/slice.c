@@ -277,8 +277,7 @@ static wb_status check_units(wb__context *context, const wb__selection *selectio
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    uint32_t block =
-        selection->to->block_size; /* if the block size is not 1, there is no conversion */
+    uint32_t block = selection->to->block_size; /* not 1: whole blocks are returned as stored */
     if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_READ_RESULT_BITS);

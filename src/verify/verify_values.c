@@ -40,7 +40,7 @@ static wb_status report_progress(value_check *check)
                     WB__STR(""), WB__MSG_VERIFY_CANCELLED);
 }
 
-/* Counts suspicious values in n units. Swaps big-endian bytes in place. */
+/* Counts NaN, infinite and invalid values in n units. Swaps big-endian bytes in place. */
 static void count_odd(const wb__dtype *dtype, bool big_endian, uint8_t *units, size_t n,
                       wb__value_counts *counts)
 {
@@ -85,7 +85,7 @@ static wb_status note_checksum(value_check *check, const wb__raw_bytes *stored)
                     wb__table_name(&catalog->table, stored->tensor), WB__MSG_VERIFY_CHECKSUM);
 }
 
-/* Reads the first `left` bytes of a tensor and counts suspicious values. */
+/* Reads the first `left` bytes of a tensor and counts NaN, infinite and invalid values. */
 static wb_status look_at(value_check *check, wb__raw_bytes *stored, uint64_t left,
                          wb__value_counts *counts)
 {
