@@ -37,7 +37,7 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
     for (size_t i = 0; i < n; i++)
         wx[i] = f_mul(weights[i], x[i]);
     for (int k = 0; k < 19; k++) {
-        /* The middle candidate is tried first. */
+        /* try the middle candidate 0 first, then -9 to -1 and 1 to 9 */
         int try = k == 0 ? 0 : k <= 9 ? k - 10 : k - 9;
         float wanted = try == 0 ? -(float)range : -((float)range + 0.1f * (float)try);
         lanes inverse = f_div(f_set(wanted), largest);

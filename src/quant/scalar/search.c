@@ -195,8 +195,8 @@ static float unsigned_error(size_t n, int top, const float *x, const float *weig
     return error;
 }
 
-/* Returns the error of the first candidate. ggml stores the quants of this candidate in bytes, so
- * that -1 becomes 255. */
+/* Returns the error of the first candidate. ggml computes this error from quants that it has stored
+ * in unsigned bytes, so a quant -1 counts as 255. */
 static float first_error(size_t n, const float *x, const float *weights, float inverse)
 {
     float scale = 1 / inverse;

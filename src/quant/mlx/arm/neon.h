@@ -23,7 +23,7 @@
 
 /* Describes how to expand eight codes to eight 16-bit lanes. */
 typedef struct wb__spread8 {
-    int offset; /* offset of the 8 bytes to load */
+    int offset; /* offset of the 8 bytes to load, from the first byte of the 32 codes */
     uint8x16_t bytes;
     int16x8_t shifts;
 } wb__spread8;

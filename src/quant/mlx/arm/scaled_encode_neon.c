@@ -98,7 +98,7 @@ NEON_INLINE uint32x4_t e4m3_of(float32x4_t x)
 {
     float32x4_t magnitude = vabsq_f32(x);
     uint32x4_t u = vreinterpretq_u32_f32(magnitude);
-    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
+    /* For magnitudes below 2^-6 (E4M3 subnormals), adding 2^14 rounds to multiples of 2^-9. */
     uint32x4_t small = vreinterpretq_u32_f32(vaddq_f32(magnitude, vdupq_n_f32(16384.0f)));
     small = vsubq_u32(small, vdupq_n_u32(0x46800000));
     uint32x4_t odd = vandq_u32(vshrq_n_u32(u, 20), vdupq_n_u32(1));

@@ -23,7 +23,7 @@
 
 /* Describes how to expand eight codes to eight 32-bit lanes. */
 typedef struct wb__spread8 {
-    int offset; /* offset of the 8 bytes to load */
+    int offset; /* offset of the 8 bytes to load, from the first byte of the 32 codes */
     __m256i bytes;
     __m256i shifts;
 } wb__spread8;

@@ -120,7 +120,7 @@ AVX2_INLINE __m256i e4m3_of(__m256 x)
 {
     __m256 magnitude = magnitude_of(x);
     __m256i u = _mm256_castps_si256(magnitude);
-    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
+    /* For magnitudes below 2^-6 (E4M3 subnormals), adding 2^14 rounds to multiples of 2^-9. */
     __m256i small = _mm256_castps_si256(_mm256_add_ps(magnitude, _mm256_set1_ps(16384.0f)));
     small = _mm256_sub_epi32(small, _mm256_set1_epi32(0x46800000));
     __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 20), _mm256_set1_epi32(1));

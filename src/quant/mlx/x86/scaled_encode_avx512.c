@@ -164,7 +164,7 @@ AVX512_INLINE __m128i e4m3_of(__m512 x)
 {
     __m512 magnitude = _mm512_abs_ps(x);
     __m512i u = _mm512_castps_si512(magnitude);
-    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
+    /* For magnitudes below 2^-6 (E4M3 subnormals), adding 2^14 rounds to multiples of 2^-9. */
     __m512i small = _mm512_castps_si512(_mm512_add_ps(magnitude, _mm512_set1_ps(16384.0f)));
     small = _mm512_sub_epi32(small, _mm512_set1_epi32(0x46800000));
     __mmask16 odd = _mm512_test_epi32_mask(u, _mm512_set1_epi32(1 << 20));
