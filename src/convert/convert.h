@@ -48,8 +48,8 @@ typedef struct wb__error_stats {
     double before;       /* sum of before² */
     double after;        /* sum of after² */
     double max_error;    /* maximum of |after - before| */
-    uint64_t overflowed; /* number of values that are infinite or NaN before or after encoding,
-                          * and that encoding changes */
+    uint64_t overflowed; /* number of values that encoding changes and that are infinite or NaN
+                          * before or after it */
 } wb__error_stats;
 
 /* A row of the plan, which describes one output tensor. */
@@ -57,7 +57,8 @@ typedef struct wb__planned_tensor {
     wb__str name; /* name in the output; every string of a plan is also NUL-terminated */
     /* name in the source model; empty if the conversion generates the tensor */
     wb__str source_name;
-    /* Index of the source tensor or view. WB__NO_SOURCE: the values are in `made`. */
+    /* Index of the source tensor, or of an expert view (separately stored experts that are read as
+     * one tensor). WB__NO_SOURCE: no source, the values are in `made`. */
     uint64_t source;
     /* Indices of source tensors whose rows are concatenated; NULL: `source` is the only source
      * tensor. */
@@ -82,21 +83,25 @@ typedef struct wb__planned_tensor {
     const float *factors;
     uint64_t rows_a_factor;     /* number of source rows with the same factor */
     wb__encoding_spec from, to; /* encodings of the tensor in the source and in the output */
-    /* dtype that was requested if `to` is only a fallback; -1: `to` is not a fallback */
+    /* -1: `to` is the requested encoding. Otherwise `to` is a fallback, because the row length does
+     * not fit the requested encoding, and `wanted` is the requested dtype. If an MLX quantization
+     * was requested, `wanted` is only a mark, equal to to.dtype. */
     int32_t wanted;
     wb__route route;
-    uint64_t bytes;                 /* size of all parts in the output, in bytes */
-    uint64_t part_bytes[WB__PARTS]; /* size of each part in the output, in bytes */
+    uint64_t bytes; /* size of the output tensor in bytes: the sum of `part_bytes` */
+    uint64_t part_bytes[WB__PARTS]; /* size of each part (values, scales, biases), in bytes */
     /* Importance of the columns, which the encoder uses to choose scales. Each group of
      * `rows_an_importance` source rows has a list of `columns` values. NULL: no importance
      * matrix. */
     const float *importance;
     uint64_t rows_an_importance; /* number of source rows with the same importance values */
-    const struct wb__lora *lora; /* first adapter that is added to the values; NULL: no adapter */
-    /* If the values of this row are global scales (scales that apply to all values of a packed
-     * tensor), their convention in the source. WB__GLOBAL_NONE: the values are ordinary weights. */
+    /* linked list of the adapter matrices that are added to the values; NULL: no adapter */
+    const struct wb__lora *lora;
+    /* WB__GLOBAL_NONE: the values of this row are ordinary weights. Otherwise they are global
+     * scales (each applies to all values of a packed tensor), and `global` says how the source uses
+     * them, for example as factor or as divisor. */
     wb__global global;
-    wb__global global_to; /* convention of global scales in the output */
+    wb__global global_to; /* if `global` is not WB__GLOBAL_NONE: how the output uses the scales */
     /* this tensor stays packed, and another row of the plan contains its global scales */
     bool keeps_global;
     /* the tensor is read as decoded values, because its stored parts cannot be read directly */
@@ -138,9 +143,11 @@ struct wb_conversion {
     bool strict, replace, feb2026, resume, lossy;
     /* number of activation-scale tensors (input_scale) that the plan contains */
     uint64_t input_scales;
-    uint64_t other_parts; /* number of tensors of other parts, which are left out */
-    wb__str first_part;   /* the first one */
-    bool whole;           /* the single GGUF file of the model is copied unchanged */
+    /* Number of source tensors that are left out, because they belong not to the text model but to
+     * another part of a multimodal model, and the name of the first one. */
+    uint64_t other_parts;
+    wb__str first_part;
+    bool whole; /* the single GGUF file of the model is copied unchanged */
     const struct wb__rope_scaling *rope_scaling; /* RoPE scaling to write to GGUF; NULL: none */
     /* Path of the Ollama store, owned by this struct. NULL: the environment determines the
      * store. */
@@ -155,8 +162,9 @@ struct wb_conversion {
     wb__list inputs; /* list of const char *: paths of input files, see plan/input_files.h */
     /* findings for the caller: data that the output cannot represent, and doubtful input */
     wb_findings notes;
-    wb__list
-        replaced; /* list of const char *: existing files that the last run or check replaces */
+    /* list of const char *: existing files that the output of the last wb__plan_run or
+     * wb__plan_check replaces */
+    wb__list replaced;
     size_t planned_notes; /* number of notes from planning; notes of a run follow them in `notes` */
 };
 
@@ -176,8 +184,8 @@ wb_status wb__plan_check(wb_conversion *conversion, wb__context *context, const 
 wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const char *path,
                        const wb_progress *progress);
 
-/* Describes the partial result for an output, and removes it if `discards` is true
- * (exec/partial_result.c). */
+/* Describes in *partial the files that an interrupted conversion to `path` has left. Removes these
+ * files if `discards` is true (exec/partial_result.c). */
 wb_status wb__partial_result(wb__context *context, wb_target target, const char *path,
                              const char *store, bool discards, wb_partial *partial);
 
@@ -191,12 +199,12 @@ wb_status wb__plan_note(wb_conversion *conversion, wb__context *context, wb_seve
 
 /* ---- plan/plan.c, plan/plan_rows.c ---- */
 
-/* Initializes *row for all rows of source tensor `number`. The caller sets the name and the
- * rule. */
+/* Initializes *row, a row of the plan that reads source tensor `number` completely. The caller sets
+ * row->name and row->rule. */
 wb_status wb__plan_row(wb_conversion *conversion, wb__context *context, uint64_t number,
                        wb__planned_tensor *row);
 
-/* Sets shape, rows and columns of *row to those of a complete tensor. */
+/* Sets rank, shape, rows and columns of *row to those of a tensor with properties *kind. */
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind);
 
 /* Adds a copy of *row to the plan. Returns WB_ERROR_MEMORY if the name has ptr NULL. */
@@ -207,9 +215,9 @@ wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
 wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, const char *name,
                             const float *values, uint64_t n);
 
-/* Returns the output name of a tensor that keeps its source name. The last part of the name
- * changes if a packed Hugging Face weight is written unpacked. Returns a string with ptr NULL if
- * out of memory. */
+/* Returns the output name of a tensor that is not renamed: `name`, its name in the source. But if
+ * the last part of the name is "qweight" or "weight_packed", replaces this part by "weight".
+ * Returns a string with ptr NULL if out of memory. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name);
 
 /* ---- plan/rope_scaling.c: writes the RoPE scaling of config.json to GGUF ---- */
@@ -312,8 +320,9 @@ const wb__encoding_spec *wb__plan_ruled(const wb_conversion *conversion,
 /* Chooses the encoding and the route of each row. Precondition: the rows are in output order. */
 wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context);
 
-/* Returns the encoding of source tensor `source`. Sets *by_view as in wb__planned_tensor. Sets
- * *global to the convention of the tensor's global scales, or to WB__GLOBAL_NONE. */
+/* Returns the encoding of source tensor `source`. Sets *by_view to true if the tensor must be read
+ * as decoded values, because its stored parts cannot be read directly. Sets *global to the way in
+ * which the tensor's global scales are used, or to WB__GLOBAL_NONE if it has none. */
 wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t source, bool *by_view,
                                    wb__global *global);
 
@@ -324,14 +333,16 @@ wb_status wb__plan_limits(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/other_parts.c ---- */
 
-/* Returns true if tensor i is of another part of a multimodal model than the text model, and counts
- * it. wb__plan_note_parts reports the number. */
+/* Returns true if tensor i does not belong to the text model, but to another part of a multimodal
+ * model, for example the vision encoder. Counts these tensors. wb__plan_note_parts reports their
+ * number. */
 bool wb__plan_other_part(wb_conversion *conversion, uint64_t i);
 wb_status wb__plan_note_parts(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/target_names.c ---- */
 
-/* Returns the format whose tensor names and transforms the output has, as a WB__SIDE_* flag. */
+/* Returns the format, a WB__SIDE_* flag, that determines the tensor names of the output and the
+ * arithmetic applied to the values. */
 uint8_t wb__plan_side(const wb_conversion *conversion);
 
 /* Returns the output name of a tensor with this rule, layer and suffix. `expert` is used only if
@@ -423,7 +434,8 @@ bool wb__encoding_spec_is_float(const wb__encoding_spec *spec);
 /* Returns true if the dtype is F32, F16 or BF16. */
 bool wb__encoding_spec_is_half_or_single(int32_t dtype);
 
-/* Sets row->from and the related fields to the encoding of the source tensor. */
+/* Sets row->from, `wide` and `by_view` according to the encoding of the source tensor. For an
+ * expert view whose experts have the same encoding, also sets the `pieces`. */
 void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_tensor *row);
 
 #endif

@@ -1,6 +1,6 @@
-/* Writes members of config.json that the family's table states: those that the derived metadata
- * cannot contain (null, empty lists, and lists with one element per layer), and those that mlx-lm
- * needs in addition to the members of the source. */
+/* Writes members of config.json for which the description of the model's architecture family
+ * (arch/families) has a row: those that the derived metadata cannot contain (null, empty lists, and
+ * lists with one element per layer), and those that mlx-lm needs but the source does not have. */
 #include "arch/family_scope.h"
 #include "convert/emit/deliver.h"
 
@@ -25,7 +25,8 @@ static void write_fact(wb__json_writer *writer, const wb__fact *fact)
     }
 }
 
-/* Writes a list. A list of which the first element has no value is left out. */
+/* Writes a list. Writes nothing if the expression has no value for the first element, for example
+ * because a key that it uses is missing. */
 static void add_list(const family_members *m, const wb__key_row *row)
 {
     wb__scope at = m->names;
@@ -43,8 +44,9 @@ static void add_list(const family_members *m, const wb__key_row *row)
     wb__json_write_end(&writer, ']');
 }
 
-/* An expression that is only "null" removes an inherited row; another one with the value null makes
- * a member that is null. */
+/* Writes the member of a row if it is a list or null. A row whose expression is the word `null`
+ * writes nothing: it cancels a row that the family inherits. A row whose expression is evaluated to
+ * null writes a member with the value null. */
 static void add_member(void *ctx, const wb__key_row *row)
 {
     const family_members *m = ctx;
@@ -73,8 +75,9 @@ void wb__emit_family_members(const wb_conversion *conversion, wb__buffer *to)
 
 /* ---- members for mlx-lm ---- */
 
-/* transformers 5 moved some members into the object rope_parameters, and renamed others. mlx-lm does
- * not find them there. */
+/* Writes a member under the name that mlx-lm reads, unless config.json already has it. This is
+ * necessary because transformers 5 writes some members into the object rope_parameters or under new
+ * names. */
 static void add_mlx(void *ctx, const wb__key_row *row)
 {
     const family_members *m = ctx;

@@ -169,10 +169,10 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
-/* Checks whether transformers accepts the rope_scaling key-values, which must contain a known
- * type and a factor. If so, sets *said to false, and the caller copies the key-values. A factor
- * without a type is written as type linear, because llama.cpp scales this way. A type without a
- * factor is not written, because llama.cpp does not scale then. */
+/* Checks the rope_scaling key-values of the GGUF file. transformers requires a known type and a
+ * factor. If both exist, sets *said to false, and the caller copies the key-values. A factor
+ * without a type is written with the type "linear", because llama.cpp applies such a factor as
+ * linear scaling. A type without a factor is not written, because llama.cpp then scales nothing. */
 static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     static const char *const shared[] = {"linear", "yarn", "dynamic"};

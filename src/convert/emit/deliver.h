@@ -9,12 +9,13 @@ typedef struct wb__emit_job {
     wb_conversion *conversion;
     wb__context *context;
     wb_writer *writer;
-    /* indices[row][part]: index in the writer of the output tensor for one part (values, scales,
-     * biases) of a row of the plan */
+    /* A row of the plan becomes one output tensor per part (values, scales, biases).
+     * indices[row][part] is the index of this output tensor in `writer`. */
     uint64_t (*indices)[WB__PARTS];
     const char *path;
     bool folder; /* `path` is the path of a directory, not of a file */
-    /* Ollama: directory that contains the partial output and its journal. NULL: there is none. */
+    /* For a resumable conversion to an Ollama store: path of the directory that contains the
+     * partial output and the journal. NULL: another target, or not resumable. */
     const char *kept;
     bool keeps;                  /* if this run fails, its partial output is kept for a later run */
     bool begun;                  /* wb_writer_begin has succeeded */
@@ -32,8 +33,8 @@ wb_status wb__emit_tensors(wb__emit_job *out);
 /* Creates the writer and declares the file that is copied. */
 wb_status wb__emit_passthrough(wb__emit_job *out);
 
-/* Copies the file. `known` is true if the journal belongs to the same plan, so that partial data
- * of an earlier run can be reused. Sets *taken to true if data of an earlier run were reused. */
+/* Copies the file. `known`: an earlier run of this plan has left a journal, so its partial data can
+ * be reused. Sets *taken to true if data of an earlier run were reused. */
 wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- emit/gguf_metadata.c ---- */
@@ -63,8 +64,8 @@ wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to);
 /* Begins a JSON member on a new line and writes its key. */
 void wb__emit_member(wb__buffer *to, wb__str key);
 
-/* emit/config_json_family.c: adds the members of config.json that the family's table states and that
- * the derived metadata cannot contain. */
+/* emit/config_json_family.c: adds the members of config.json that the description of the family
+ * (arch/families) defines and that the derived metadata cannot contain, for example null. */
 void wb__emit_family_members(const wb_conversion *conversion, wb__buffer *to);
 
 /* emit/config_json_family.c: adds the members that mlx-lm needs and that config.json does not have.

@@ -93,8 +93,8 @@ static bool is_key_of_gguf(const wb_conversion *conversion, wb__str key)
            (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
-/* Writes a value under the same key. Floating-point values become 32-bit, and other values keep
- * their width. */
+/* Copies metadata entry `index` of the model to the output, under the same key. Writes
+ * floating-point values with 32 bits. Other numbers keep their width. */
 static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     double real;

@@ -163,8 +163,9 @@ static wb_status copy_unknown(void *ctx, const char *name)
     return copy_listed(ctx, name);
 }
 
-/* Copies the sidecar files of a directory that the caller provides. A web server lists no files, or
- * only those with weights. */
+/* Copies the sidecar files of a directory whose files the caller's functions read, for example from
+ * a web server. Such a directory may list no files, or only weight files. Files with known names
+ * are therefore opened by name, and the list is used only for other files. */
 static wb_status copy_provided(wb__emit_job *out)
 {
     listing l = {.out = out};

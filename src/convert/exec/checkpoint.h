@@ -50,7 +50,8 @@ wb_status wb__checkpoint_open(wb__context *context, const wb_conversion *convers
  * records. */
 bool wb__checkpoint_next(wb__checkpoint *journal, wb__checkpoint_record *record);
 
-/* Appends n records of the tiles that follow the recorded tiles. */
+/* Appends the records of n tiles. In plan order, these tiles follow directly after the tiles that
+ * the journal already contains. */
 wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
                                 const wb__checkpoint_record *records, size_t n);
 

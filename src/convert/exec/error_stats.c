@@ -1,8 +1,8 @@
-/* Computes error statistics. Blocks of values in the ordinary range are summed in binary32 by
- * SIMD code (error_sums.h), and the sums of blocks are added in binary64. This precision is
- * sufficient, because only three digits of an error are reported, and zero errors stay exactly
- * zero. The dot product that the cosine similarity needs is not summed, because it follows from
- * the other sums: 2 x y = x² + y² - (y - x)². */
+/* Computes error statistics. Blocks of values are summed in binary32 by SIMD code (error_sums.h),
+ * unless their squares are too large or too small for binary32. The sums of blocks are added in
+ * binary64. This precision is sufficient, because only three digits of an error are reported, and
+ * zero errors stay exactly zero. The dot product that the cosine similarity needs is not summed,
+ * because it follows from the other sums: 2 x y = x² + y² - (y - x)². */
 #include "convert/convert.h"
 
 #include <math.h>

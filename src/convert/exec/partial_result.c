@@ -21,10 +21,12 @@
 typedef struct search {
     wb__context *context;
     wb_partial *found;
-    const char *folder; /* directory of the output */
-    wb__str base;       /* file name of the output */
+    /* Directory that is searched. is_inside: a directory that contains only partial files.
+     * Otherwise the directory of the output, which also contains other files. */
+    const char *folder;
+    wb__str base; /* file name of the output */
     bool discards;
-    bool is_inside; /* `folder` is a directory of partial files, not the directory of the output */
+    bool is_inside;
 } search;
 
 /* Returns true if `whole` is the name of a shard of the output, like NAME-00001-of-00003.gguf. */
@@ -56,7 +58,9 @@ static void free_path(const search *s, char *path)
         wb__free(&s->context->allocator, path, strlen(path) + 1);
 }
 
-/* Returns true if a journal exists for a separate conversion to an output named `whole`. */
+/* Returns true if a file named `whole` is the output of another conversion, because a journal
+ * exists for this name. Its partial file then does not belong to the output of this search. Also
+ * returns true if out of memory. */
 static bool has_journal(const search *s, wb__str whole)
 {
     struct stat st;

@@ -20,7 +20,7 @@ typedef enum piece_state {
 typedef struct piece {
     wb__byte_range place;
     piece_state state;
-    unsigned slot;  /* number of the slot that receives the data */
+    unsigned slot;  /* number of the slot (buffer in wb__readahead.memory) for the data */
     int64_t result; /* result of the read by io_uring: number of bytes, or a negated errno */
 } piece;
 

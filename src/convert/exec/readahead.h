@@ -43,8 +43,8 @@ void wb__readahead_expect(wb__readahead *ahead, const wb__byte_range *place);
 bool wb__readahead_begin(wb__readahead *ahead);
 
 /* Sets *bytes to the data of an announced range, or to NULL if the range was not read ahead. The
- * caller may modify the data, which are valid until the next call. Ranges that were announced
- * before this range are discarded. */
+ * caller may modify the data, which are valid until the next wb__readahead_take. Discards the
+ * ranges that were announced before this range. */
 wb_status wb__readahead_take(wb__readahead *ahead, wb__context *context,
                              const wb__byte_range *place, uint8_t **bytes);
 

@@ -28,8 +28,8 @@
 #define SPAN_MAX 64           /* maximum number of tiles in a span */
 /* maximum size of a span with more than one tile, in output bytes */
 #define SPAN_BYTES ((uint64_t)4 << 20)
-/* Span size in bytes below which direct I/O is not used. The maximum span size is at least this
- * size if the memory limit allows it. */
+/* Lower limit of the maximum span size, in bytes, unless the memory limit requires less. The writer
+ * does not use direct I/O for smaller spans. */
 #define SPAN_LEAST ((uint64_t)512 << 10)
 /* Maximum number of Ollama blobs in a round. Completing a blob is slow, because it waits for the
  * disk. */
@@ -57,7 +57,7 @@ typedef struct worker {
     uint32_t buffer; /* number of the buffer for the current span */
     wb_error error;
     wb_status status;
-    size_t failed_at; /* index in `list` of the tile that failed */
+    size_t failed_at; /* index in runner.list of the tile that failed */
 } worker;
 
 typedef struct runner {
@@ -73,8 +73,9 @@ typedef struct runner {
     atomic_bool failed;             /* a tile failed, and the workers stop */
     uint64_t memory;                /* memory limit for all workers together, in bytes */
     uint64_t span_bytes;            /* maximum size of a span, in output bytes */
-    wb__tile_sizes sizes; /* buffer sizes for the largest tile; `parts`: for the largest span */
-    size_t worker_bytes;  /* memory of a worker, in bytes */
+    /* buffer sizes in bytes: sizes.parts for the largest span, the others for the largest tile */
+    wb__tile_sizes sizes;
+    size_t worker_bytes; /* memory of a worker, in bytes */
     worker *workers;
     size_t worker_count;
     atomic_size_t left; /* bytes of `memory` that no worker has reserved */
@@ -127,8 +128,9 @@ static uint64_t first_source(const wb_conversion *conversion, const wb__planned_
                             : conversion->semantics->names.views[source - numbers].parts[0];
 }
 
-/* Returns the number of bytes that the decode cache needs. The cache contains complete tensors
- * even if only some of their rows are read. */
+/* Returns the size in bytes of the model's cache of decoded tensors (handle/decode_cache.h) during
+ * the run. Some packed tensors can only be decoded completely, and the cache then holds the
+ * complete tensor even if only some of its rows are read. */
 static uint64_t held_bytes(const wb_conversion *conversion)
 {
     uint64_t most = 0;
@@ -284,7 +286,10 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
         if (status != WB_OK)
             return status;
         uint64_t place = tensor.offset + before[part];
-        if (place % sizeof(uint64_t) == 0) /* encoders require at most 8-byte alignment */
+        /* Direct I/O requires that the data have the same alignment in memory and in the file. If
+         * the file offset is not a multiple of 8, the buffer keeps its own alignment instead,
+         * because encoders may require a multiple of 8. */
+        if (place % sizeof(uint64_t) == 0)
             made->parts[part] += place % WB_WRITEBACK_ALIGNMENT;
     }
     return wait_for(w, context, w->buffer);

@@ -258,9 +258,9 @@ static void encode_plain(const wb__tile *tile, const float *values)
     }
 }
 
-/* Encodes values in a packed encoding of MLX. MLX quantizes from the dtype of the original weights,
- * and the scales get the same dtype. `plain` contains the values in this dtype. If `plain` is NULL,
- * the binary32 `values` are converted to this dtype first. */
+/* Encodes values in a packed encoding of MLX. The input of MLX's quantization has the dtype of the
+ * scales (planned->to.dtype). `plain` contains the values in this dtype. If `plain` is NULL, the
+ * binary32 `values` are converted to it first. */
 static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float *values,
                           const uint8_t *plain)
 {
@@ -380,7 +380,8 @@ static wb_status compute(const wb_conversion *conversion, wb__context *context, 
         memcpy(from, in, sizeof from);
         wb__repack(&planned->from, from, &planned->to, tile->parts, (size_t)n);
     } else if (planned->factor != 1) {
-        /* tile->values gets the products, because the error is measured against them. */
+        /* The factor is applied in tile->values itself, because the error is measured against
+         * tile->values. */
         for (uint64_t i = 0; i < n; i++)
             tile->values[i] = (tile->values[i] + offset) * planned->factor;
         offset = 0;

@@ -13,9 +13,11 @@ typedef struct adapter {
     wb__context *context;
     wb_model *model;
     bool is_gguf, is_mlx;
-    double alpha;        /* alpha of all modules without an alpha of their own; 0: not specified */
+    /* Alpha of all modules without an alpha of their own; 0: not specified. For MLX: the scale,
+     * which is not divided by the rank. */
+    double alpha;
     wb__lora_alphas own; /* alphas of single modules, which override `alpha` */
-    double pair_alpha;   /* alpha of the pair that is being read */
+    double pair_alpha;   /* alpha of the pair of matrices A and B that is being read */
     /* the scale is alpha divided by the square root of the rank (rsLoRA), not by the rank */
     bool by_root;
     double scale;
@@ -222,9 +224,9 @@ typedef struct target {
     uint64_t experts;
 } target;
 
-/* Returns true if the row is the tensor that the adapter names, or the stack that contains the
- * named expert, and sets *to to the affected rows. `name` is the name that the tensor has if the
- * output stores each expert separately. */
+/* Returns true if the adapter changes the output tensor of *row, and sets *to to the rows that it
+ * changes. `matched` is the parsed name in the adapter. If this name contains an expert number,
+ * *row must be the stack of all experts, or the tensor `name`, which contains only this expert. */
 static bool is_target(const wb__matched *matched, wb__str name, wb__planned_tensor *row, target *to)
 {
     if (row->rank < 2 || row->rank > 3)
@@ -301,8 +303,8 @@ static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, f
     return WB_OK;
 }
 
-/* Reads the matrices A [rank, inputs] and B [outputs, rank] of each expert, and converts them
- * from the layout of the adapter's format. */
+/* Reads the matrices A and B, for a stack those of each expert. Sets *a to matrices [rank, inputs]
+ * and *b to matrices [outputs, rank], whatever layout the adapter file has. */
 static wb_status read_halves(const adapter *of, wb__str name, const target *to, uint64_t rank,
                              float **a, float **b)
 {

@@ -30,8 +30,8 @@ struct wb__lora {
     float scale; /* factor of the product B · A */
 };
 
-/* Reads an adapter and attaches each of its pairs to a row of the plan. Precondition: the rows
- * of the plan have names and shapes. */
+/* Reads an adapter and attaches each of its pairs to a row of the plan. The scale of each pair is
+ * multiplied by `scale`. Precondition: the rows of the plan have names and shapes. */
 wb_status wb__lora_read(wb_conversion *conversion, wb__context *context, const char *path,
                         double scale);
 

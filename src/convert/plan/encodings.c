@@ -248,7 +248,8 @@ static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row
     }
 }
 
-/* Returns true if the floating-point dtype `to` represents all values of dtype `from`. */
+/* Returns true if it is certain that the floating-point dtype `to` represents all values of dtype
+ * `from`. Recognizes only equal dtypes, F64, and F32 for dtypes of at most 16 bits. */
 static bool includes(int32_t from, int32_t to)
 {
     return from == to || to == WB_DTYPE_F64 ||
@@ -390,8 +391,8 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
                     WB__MSG_CONVERT_TARGET_QUANTIZATION, targets[conversion->target]);
 }
 
-/* Some names, for example F16, denote both a file type and a dtype. For targets other than GGUF,
- * replaces the requested file type by its base type. */
+/* The name that the caller requests, for example F16, can denote both a llama.cpp file type and a
+ * dtype. Targets other than GGUF have no file types, so the dtype is used for them. */
 static void settle_quant(wb_conversion *conversion)
 {
     if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {
@@ -401,9 +402,9 @@ static void settle_quant(wb_conversion *conversion)
     }
 }
 
-/* Treats the tensor as a single row if its rows do not end at byte boundaries, which is possible
- * with F4 and F6. The output encoding of such a tensor has no blocks, because the rows of an
- * encoding with blocks end at byte boundaries. */
+/* Treats a tensor whose rows do not end at byte boundaries (possible with F4 and F6) as a single
+ * row. This is correct because the output encoding of such a tensor never has blocks: its row
+ * length is not a multiple of a block size. */
 static void join_rows(wb__planned_tensor *row)
 {
     const wb__dtype *dtype = wb__dtype_get(row->from.dtype);

@@ -17,8 +17,8 @@ static bool is_per_layer(wb__expr expr)
     return false;
 }
 
-/* Returns true if the config is outside the limit. A condition that names a layer is outside the
- * limit if one of the layers is. */
+/* Returns true if `condition` holds, which means that the config is outside the limit. A condition
+ * that depends on the layer number holds if it holds for at least one layer. */
 static bool is_outside(const wb__semantics *semantics, wb__expr condition)
 {
     wb__family_scope scope = wb__semantics_scope(semantics);

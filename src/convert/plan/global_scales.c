@@ -187,9 +187,10 @@ static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *
                         : conversion->target == WB_TARGET_GGUF && is_nvfp4(said);
 }
 
-/* Returns true if the target can store the global scales of the source tensors `parts`. Their
- * number must be the number that the target reads, all must have the same convention, and the
- * conversion must not change the values. */
+/* Returns true if the target can store the global scales of the source tensors `parts`. The number
+ * of global scales must be the number that the target reads for the output tensor *row, all scales
+ * must have the same convention (factor, divisor …), and the conversion must not change the values
+ * of the tensor. */
 static bool is_for_target(const wb_conversion *conversion, const wb__planned_tensor *row,
                           const uint32_t *parts, uint64_t count, bool are_experts)
 {

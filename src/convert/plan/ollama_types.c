@@ -1,7 +1,8 @@
 /* Chooses the tensors to quantize and their types in the same way as the create package of
  * Ollama (as of August 2026). Embeddings, norms, routers, vision and audio tensors and small
- * tensors are not quantized. The most sensitive weights get the 8-bit type of the requested
- * family. Some architectures have rules of their own (ollama_rules.c). */
+ * tensors are not quantized. The most sensitive weights get the 8-bit type that corresponds to the
+ * requested type, for example int8 for int4. Some architectures have rules of their own
+ * (ollama_rules.c). */
 #include "convert/plan/ollama_rules.h"
 
 /* ---- types ---- */

@@ -73,7 +73,8 @@ static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
     }
 }
 
-/* Adds a row to the plan. `view` is the expert view that the row reads completely, or NULL. */
+/* Adds a row to the plan. `view`: the row reads this expert view (separately stored experts as one
+ * tensor) completely; NULL: the row reads no expert view. */
 static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                          const wb__expert_view *view)
 {

@@ -17,8 +17,8 @@
 typedef struct wb__rope_scaling {
     const char *said; /* name of the method in config.json */
     const char *word; /* value of rope.scaling.type in GGUF; NULL: the key is not written */
-    /* the method needs tensors, which only the families with the hint `hint` have; NULL: it needs
-     * none */
+    /* NULL: GGUF needs no tensors for the method. Otherwise GGUF needs tensors, which only families
+     * with the line "token HINT" in their description (arch/families) can have. */
     const char *hint;
 } rope_scaling;
 
@@ -28,7 +28,8 @@ static const rope_scaling stretches[] = {
     {"su", "longrope", "longrope"}, {"llama3", NULL, "llama3"},
 };
 
-/* Returns true if the family's table contains the hint in a `token` statement. */
+/* Returns true if the description of the model's family (arch/families) has the line
+ * "token HINT". */
 static bool has_hint(const wb_conversion *conversion, const char *hint)
 {
     return wb__family_hint(conversion->semantics->family, hint);
@@ -203,8 +204,9 @@ static double attention_of(double factor, double weight)
     return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
 }
 
-/* Returns the attention factor of llama.cpp: that of the YaRN paper, divided by another one if the
- * architecture has a key for its weight. */
+/* Returns the attention factor that llama.cpp uses: the factor with weight 1 (YaRN paper). If the
+ * metadata contain another weight (yarn_log_multiplier), llama.cpp divides by the factor with this
+ * weight. */
 static double attention_of_llama_cpp(const wb_conversion *conversion, double factor)
 {
     char key[96];

@@ -1,5 +1,5 @@
-/* Names of the output tensors. A row of a family's table (arch/family.h) has one spelling for each
- * format. */
+/* Determines the names of the output tensors. The description of an architecture family
+ * (arch/family.h) contains a rule for each tensor, with the name of the tensor in each format. */
 #include "convert/convert.h"
 
 /* Returns the format whose names the output has. Ollama's layout of February 2026 has the names of

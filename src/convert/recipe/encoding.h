@@ -37,9 +37,9 @@ bool wb__encoding_spec_measure(const wb__encoding_spec *spec, uint64_t rows, uin
 /* The kind of quantization that the caller requests. */
 typedef enum wb__quant_kind {
     WB__QUANT_NONE,      /* no quantization: encodings that the target supports are preserved */
-    WB__QUANT_FILE_TYPE, /* recipe of a llama.cpp file type */
+    WB__QUANT_FILE_TYPE, /* encodings as chosen by a llama.cpp file type, for example Q4_K_M */
     WB__QUANT_FORM,      /* the same encoding for all quantized tensors */
-    WB__QUANT_MIXED      /* recipe of mlx-lm with two bit widths */
+    WB__QUANT_MIXED      /* two bit widths, chosen as by mlx-lm, for example mixed_2_6 */
 } wb__quant_kind;
 
 typedef struct wb__quant {

@@ -90,8 +90,9 @@ enum {
     IF_UNEVEN = 1u << 7,
 };
 
-/* Layers to which a rule applies. FIRST_8TH and FIRST_16TH are fractions of the number of
- * layers. MORE and MIDDLE are defined in is_among. */
+/* Layers to which a rule applies. FIRST_8TH: the first eighth of the layers. MORE: the first and
+ * the last eighth, and every third layer between them. MIDDLE: all except the first and the last
+ * eighth. */
 typedef enum where { EVERYWHERE, FIRST_2, FIRST_4, FIRST_8TH, FIRST_16TH, MORE, MIDDLE } where;
 
 /* Rules in order of precedence: the first rule that matches a tensor applies. Tensors without a

@@ -82,7 +82,7 @@ void wb__recipe_count(wb__recipe *recipe, wb__str name);
 bool wb__recipe_applies(const wb__recipe_tensor *tensor);
 
 /* Chooses the dtype of a tensor. Precondition: wb__recipe_applies is true for the tensor, and
- * the function was called for all earlier tensors in order. */
+ * wb__recipe_choose was called before for all earlier tensors, in the order of llama.cpp. */
 void wb__recipe_choose(wb__recipe *recipe, const wb__recipe_tensor *tensor,
                        wb__recipe_choice *choice);
 
