@@ -42,8 +42,8 @@ typedef struct wb__format {
     /* Returns the confidence that the file has this format: 0 for none, 100 for certain. */
     int (*bid)(const wb__head *head);
     /*
-     * If true, the cursor passed to `read` keeps the bytes of the header in memory, and the current
-     * file of `model` takes ownership of these bytes.
+     * If true, the bytes of the header stay in memory after `read`, because metadata entries refer
+     * to them. They are freed with the catalog (wb__catalog_file.header_memory).
      */
     bool keeps_header;
     /*
@@ -68,8 +68,8 @@ extern const wb__format wb__format_npz;
 /*
  * Returns the format with the highest bid. If the highest bid is below WB__BID_SURE, returns the
  * format of the file name extension, if there is one, because the reader of that format can explain
- * the error. Returns NULL if neither is found. Sets *by_content to whether the result is the format
- * with the highest bid.
+ * the error. Returns NULL if neither is found. Sets *by_content to true if the result has the
+ * highest bid, and to false if the result follows only from the extension or is NULL.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
 

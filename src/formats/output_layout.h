@@ -58,7 +58,7 @@ typedef struct wb__out_tensor {
     uint32_t rank;
     const uint64_t *shape;
     uint64_t bytes;
-    uint64_t begin; /* set by `write`: file offset of the first byte */
+    uint64_t begin; /* set by the format's `write` (wb__format): file offset of the first byte */
     /*
      * Used only if wb__out_file.has_checksums is set. `write` sets `crc` to the CRC-32 of the bytes
      * before the tensor's data in its archive member, and the caller adds the data to the checksum.
@@ -78,7 +78,7 @@ typedef struct wb__out_piece {
 typedef struct wb__out_file {
     const wb__out_meta **metas;
     size_t meta_count;
-    wb__out_tensor **tensors; /* `write` may sort them by file position */
+    wb__out_tensor **tensors; /* the format's `write` (wb__format) may sort them by file position */
     size_t tensor_count;
     uint64_t alignment; /* alignment in bytes, a power of two */
     bool align_tensors; /* align every tensor, in formats that do not require alignment */

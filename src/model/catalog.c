@@ -68,7 +68,7 @@ wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
 {
     wb__catalog_file *file = wb__catalog_file_in_hand(model);
     end_of_file end = {model, context, repeated, ctx};
-    /* wb__catalog_file_of needs the count during the check */
+    /* valid during wb__table_seal, which may remove tensors and thus change the count */
     file->tensor_count = model->table.count - file->first_tensor;
     wb_status status =
         wb__table_seal(&model->table, context, file->first_tensor, check_repeated, &end);

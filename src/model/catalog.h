@@ -54,7 +54,8 @@ typedef struct wb__catalog_file {
     wb__split split;
     size_t first_tensor;
     size_t tensor_count;
-    /* retained header bytes that metadata refers to, for formats that leave metadata in place */
+    /* The header, if it stays in memory because metadata entries refer to it (GGUF); NULL for other
+     * formats. */
     uint8_t *header;
     /* allocation that contains `header`, freed with the catalog; NULL if not owned */
     void *header_memory;
@@ -72,7 +73,8 @@ struct wb__catalog {
     wb__list metas;       /* list of wb__meta */
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
-    /* Index of the file before which the `seen` marks of all entries were last reset. */
+    /* Index of the file that was current when wb__meta.seen was last reset for all entries. The
+     * reset is necessary because the one-byte marks in `seen` repeat (metadata.c). */
     size_t metas_forgot;
     /* Receives each metadata string before it is stored; may be NULL. If it returns true, the
      * catalog does not store the string. */
@@ -93,9 +95,9 @@ static inline wb__catalog_file *wb__catalog_file_in_hand(wb__catalog *model)
 }
 
 /*
- * Completes the current file, so that wb__table_find finds its tensors. `repeated` is called as in
- * wb__table_seal for names that occur twice in this file. A name that an earlier file contains is
- * an error.
+ * Completes the current file, so that wb__table_find finds its tensors. If a name occurs twice in
+ * this file, calls `repeated` with the indices of both tensors. If `repeated` returns WB_OK, the
+ * later tensor replaces the earlier one. A name that an earlier file contains is an error.
  */
 wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
                                wb_status (*repeated)(void *ctx, size_t first, size_t second),

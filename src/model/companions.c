@@ -1,7 +1,9 @@
 #include "model/companions.h"
 #include "weighbridge/dtypes.h"
 
-/* If a tensor's name ends in `ending`, its companions have the endings in `companion` instead. */
+/* A naming convention for packed values and their companions (tensors with the scales, biases …).
+ * The name of the values has the ending `ending`, and the names of the companions have the endings
+ * in `companion` instead. */
 typedef struct naming {
     int32_t dtype; /* dtype of the values */
     wb__str ending;
@@ -14,7 +16,7 @@ typedef struct naming {
 #define NONE {"", 0}
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* The first row that matches is used. */
+/* If several conventions find companions for the same values, the first of these rows is used. */
 static const naming namings[WB__NAMINGS] = {
     {WB_DTYPE_U32,
      TEXT(".weight"),
@@ -42,7 +44,9 @@ static const naming namings[WB__NAMINGS] = {
      WB__GLOBAL_NONE},
     {WB_DTYPE_NVFP4, TEXT(".weight"), {NONE, NONE, NONE, TEXT(".scale"), NONE}, WB__GLOBAL_FACTOR},
 };
-#define HINTED (WB__NAMINGS - 1) /* without the last row: a ggml type defines its packing itself */
+/* Number of rows whose packing can depend on config files: all except the last, because a ggml type
+ * such as NVFP4 defines its packing itself. */
+#define HINTED (WB__NAMINGS - 1)
 
 static bool has_dtype(const wb__table *table, int32_t dtype)
 {
@@ -99,8 +103,8 @@ static uint32_t look_up(wb__companions *c, wb__str module, wb__str ending)
 }
 
 /*
- * Returns the index of the tensor whose name is `module` and `ending`, or WB__NO_TENSOR. Tries the
- * tensor at *distance from tensor `from` first, and updates *distance.
+ * Returns the index of the tensor whose name consists of `module` and `ending`, or WB__NO_TENSOR.
+ * First tries the tensor with index from + *distance, and updates *distance.
  */
 static uint32_t find(wb__companions *c, wb__str module, wb__str ending, size_t from,
                      int64_t *distance)
@@ -127,15 +131,17 @@ typedef struct ending {
     unsigned naming;
     wb__part part;
     bool is_required;
-    int64_t distance; /* from a companion to its values, in the previous group */
-    uint8_t next;     /* index + 1 of another ending with the same last byte; 0: none */
+    /* tensor index of the values minus tensor index of the companion, in the previous group */
+    int64_t distance;
+    uint8_t next; /* index + 1 of another ending with the same last byte; 0: none */
 } ending;
 
 #define ENDINGS_MAX (WB__NAMINGS * WB__PARTS)
 
 typedef struct endings {
     ending list[ENDINGS_MAX];
-    uint8_t first[256]; /* by the last byte of an ending: index + 1; 0: none */
+    /* first[c]: 1 + index in `list` of an ending whose last byte is c; 0: no ending has it */
+    uint8_t first[256];
 } endings;
 
 /* Returns the last 8 bytes of a text, with zeros in front of a shorter text. */
@@ -218,7 +224,9 @@ typedef struct receiver {
     void *ctx;
 } receiver;
 
-/* Handles a tensor whose name has the ending `e`. */
+/* Handles tensor i, whose name has the ending `e`. If this is the ending of a required companion,
+ * reports the group of the tensor. Otherwise records in c->exists that the optional part exists, and
+ * returns WB__SEARCH_AGAIN if a group was reported before this was known. */
 static wb__search visit(wb__companions *c, ending *e, size_t i, wb__str name, const receiver *to)
 {
     wb__group group;

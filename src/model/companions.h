@@ -17,7 +17,7 @@
 
 #define WB__NAMINGS 7 /* number of naming conventions */
 
-/* Values and their companions. */
+/* A group: the tensor with the packed values, and its companions. */
 typedef struct wb__group {
     uint32_t parts[WB__PARTS];
     unsigned naming;
@@ -29,8 +29,8 @@ typedef struct wb__companions {
     const wb_allocator *allocator;
     const wb__table *table;
     /* For each naming convention: `exists` is a bit set of the optional parts that some tensor has,
-     * `distance` is the distance from the values to each part in the previous group, and `reported`
-     * is true if a group was reported. */
+     * `distance` is the tensor index of each part minus that of the values, in the previous group,
+     * and `reported` is true if a group was reported. */
     unsigned exists[WB__NAMINGS];
     int64_t distance[WB__NAMINGS][WB__PARTS];
     bool reported[WB__NAMINGS];

@@ -11,7 +11,7 @@ _Static_assert(WB__RECORDS_MAX <= SIZE_MAX / 2 / sizeof(wb__sort_entry),
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
-/* One pass of a stable radix sort, by DIGIT_BITS bits of the key. */
+/* One pass of a stable radix sort: sorts by the DIGIT_BITS bits of the key from bit `shift` on. */
 static void sort_pass(const wb__sort_entry *from, wb__sort_entry *to, size_t n, unsigned shift)
 {
     size_t starts[DIGITS] = {0};

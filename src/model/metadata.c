@@ -127,8 +127,9 @@ static wb_status note_conflict(const wb__catalog *model, wb__context *context,
 }
 
 /*
- * Returns the one-byte mark of the current file. Marks repeat after 255 files, so the marks of all
- * entries are reset before that.
+ * Returns the mark of the current file. An entry stores in `seen` the mark of the last file that
+ * contained its key. A mark has one byte and repeats after 255 files, so `seen` of all entries is
+ * reset before the marks repeat.
  */
 #define SEEN_PERIOD 255
 

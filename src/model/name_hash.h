@@ -4,8 +4,8 @@
  * Each model draws a random key and selects the fastest function of the processor; both remain
  * fixed. Hash values never leave the process, so different machines may compute different values.
  *
- * The AES version processes 64 bytes at a time as four lanes of 16 bytes. With the secret round
- * keys k:
+ * The AES version processes 64 bytes at a time as four lanes of 16 bytes. round(x, k) is one round
+ * of AES encryption (aesenc) in each lane. With the secret round keys k0, k1, k2:
  *     s = k0;  for each block b, the last one padded with zeros:  s = round(round(s ^ b, k1), k2)
  *     x = s.lane0 ^ s.lane1 ^ s.lane2 ^ s.lane3 ^ length;  hash = low 32 bits of
  *     round(round(x, k0.lane0), k1.lane0)

@@ -32,8 +32,10 @@ typedef enum wb__scheme {
 } wb__scheme;
 
 const char *wb__scheme_name(wb__scheme scheme);
-uint32_t wb__scheme_bits(wb__scheme scheme);  /* 0 if the scheme permits several */
-uint32_t wb__scheme_group(wb__scheme scheme); /* 0 if the scheme permits several */
+/* Return the number of bits per element and the number of elements per group, or 0 if the scheme
+ * does not determine the number. */
+uint32_t wb__scheme_bits(wb__scheme scheme);
+uint32_t wb__scheme_group(wb__scheme scheme);
 
 typedef enum wb__part {
     WB__PART_VALUES,
@@ -46,13 +48,14 @@ typedef enum wb__part {
 
 const char *wb__part_name(wb__part part);
 
-/* Meaning of the per-tensor scale. */
+/* Meaning of the global scale G. A tensor, or each expert of a tensor, has one G in addition to the
+ * scale S of each group. A value is computed from its code as follows. */
 typedef enum wb__global {
     WB__GLOBAL_NONE,
-    WB__GLOBAL_MAXIMUM, /* largest magnitude of the tensor, equal to 2688 times the scale (MLX) */
-    WB__GLOBAL_LAST,    /* multiplied after the group scale (Ollama) */
-    WB__GLOBAL_FACTOR,  /* multiplies the group scale (ModelOpt, llama.cpp) */
-    WB__GLOBAL_DIVISOR  /* divides the group scale (compressed-tensors) */
+    WB__GLOBAL_MAXIMUM, /* code · (S · (G / 2688)); G: largest magnitude of the values (MLX) */
+    WB__GLOBAL_LAST,    /* (code · S) · G (Ollama) */
+    WB__GLOBAL_FACTOR,  /* code · (S · G) (ModelOpt, llama.cpp) */
+    WB__GLOBAL_DIVISOR  /* code · (S / G) (compressed-tensors) */
 } wb__global;
 
 /*
@@ -106,12 +109,12 @@ typedef struct wb__tensors {
     const wb_allocator *allocator;
     size_t count;
     size_t stored_count;
-    wb__packed *packed; /* sorted by the index of their values */
+    wb__packed *packed; /* sorted by the index of their packed values */
     size_t packed_count;
     size_t packed_capacity;
     /* The following three are NULL if numbers and indices are identical. */
     uint32_t *stored;  /* index of the stored tensor of each number */
-    uint32_t *seen_as; /* number of each stored tensor; count + n for companion n */
+    uint32_t *seen_as; /* number of stored tensor i; count + i if it is a companion */
     uint8_t *roles;    /* role of each stored tensor (wb__role) */
     void *block;       /* memory of packed, stored, seen_as and roles */
     size_t block_bytes;
@@ -134,7 +137,8 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
 /* Returns true if a table may contain packed values that need hints; most tables do not. */
 bool wb__packed_needs_hints(const wb__table *table);
 
-/* Returns the number of valid tensor numbers. Parts have numbers only if a tensor was joined. */
+/* Returns the number of valid tensor numbers: `count`, or if any tensor was joined,
+ * count + stored_count. */
 static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)
 {
     return tensors->stored == NULL ? tensors->count
@@ -152,10 +156,10 @@ uint64_t wb__tensors_number(const wb__tensors *tensors, size_t stored);
 
 /*
  * Derives kind (except kind.shape), scheme, bits, group, rows and plain_zeros of a packed tensor
- * from its parts. Writes its shape to `shape`, which must have space for the rank of the values and
- * at least 2 dimensions. Sets a part that the packing does not use to WB__NO_TENSOR. Returns false
- * if the shapes do not fit together, and sets *doubt to the reason. Otherwise sets *doubt to a
- * description of an uncertainty, or to NULL.
+ * from its parts. Writes its shape to `shape`, which must have space for as many dimensions as the
+ * values have, but at least 2. Sets a part that the packing does not use to WB__NO_TENSOR. Returns
+ * false if the shapes do not fit together, and sets *doubt to the reason. Otherwise sets *doubt to
+ * a description of an uncertainty, or to NULL.
  */
 bool wb__packing_solve(const wb__table *table, uint32_t parts[WB__PARTS],
                        const wb__packing_hint *hint, const wb__packing_hints *hints,

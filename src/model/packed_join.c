@@ -1,15 +1,16 @@
 /*
- * Joins packed values and their companions. The search reports groups of tensors that belong
- * together by name, in any order. Then the groups are sorted by their values and become joined
- * tensors in this order, because a tensor that occurs in several groups is joined in the first of
- * them.
+ * Joins packed values and their companions. The search finds, in any order, groups of tensors whose
+ * names belong together. Then the groups are sorted by the index of their packed values and become
+ * joined tensors in this order. A tensor that occurs in several groups is thus always joined in the
+ * group whose packed values come first.
  */
 #include "model/companions.h"
 #include "model/model_messages.h"
 
 /* ---- solutions ---- */
 
-/* The packing that follows from the kinds of the parts, the naming convention and a hint. */
+/* The packing of a group. It depends only on the kinds (dtype and shape) of the parts, the naming
+ * convention and the hint of the config files. Groups that agree in these can share a solution. */
 typedef struct solution {
     wb__packing packing;       /* first, because wb__packed.packing points to it */
     uint32_t kinds[WB__PARTS]; /* index of each part's kind in the table; UINT32_MAX: no part */
@@ -31,7 +32,7 @@ typedef struct joiner {
     const void *ctx;
     const solution *recent[RECENT]; /* solutions of the previous groups; NULL: unused */
     size_t oldest;                  /* index in `recent` */
-    bool unsorted;                  /* the groups are not in the order of their values */
+    bool unsorted;                  /* the groups are not sorted by the index of their values */
     size_t companion_count;         /* number of tensors with the role WB__ROLE_COMPANION */
 } joiner;
 
@@ -191,7 +192,8 @@ static wb_status sort_groups(joiner *join)
     wb__tensors *tensors = join->tensors;
     const wb_allocator *a = tensors->allocator;
     size_t n = join->table->count, count = 0;
-    uint32_t *slots = wb__alloc_zeroed(a, n * sizeof *slots); /* group index + 1, by values */
+    /* for each tensor: 1 + index of the group whose packed values it contains; 0: no group */
+    uint32_t *slots = wb__alloc_zeroed(a, n * sizeof *slots);
     size_t groups = tensors->packed_count;
     wb__packed *found = wb__alloc(a, groups * sizeof *found);
     if (slots != NULL && found != NULL) {

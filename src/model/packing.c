@@ -35,7 +35,7 @@ typedef struct problem {
     const char **doubt;
 } problem;
 
-/* Returns the kind of a part that always exists (values or scales). */
+/* Returns the kind (dtype, shape, size) of a part that always exists: values or scales. */
 static const wb__kind *part_of(const problem *p, wb__part part)
 {
     return wb__table_kind_of(p->table, p->parts[part]);
@@ -241,7 +241,7 @@ static bool solve_words(const problem *p)
             return false;
         *p->doubt = uncertain;
     }
-    /* The row has per_row / bits inputs. */
+    /* number of elements in a row = packed bits in the row / bits of an element */
     return widen(p, per_row / p->packing->bits);
 }
 

@@ -1,8 +1,9 @@
 /*
- * MLX writes the data of tensors in another order than their entries, so the check must sort the
- * tensors by offset, 100,000 in a large file. It sorts 64-bit keys that contain the offset and the
- * kind. This takes a quarter of the time of sorting tensor numbers, because it reads no records in
- * random order:
+ * Checks that the tensors of a file cover its data without gap and overlap. MLX writes the data of
+ * tensors in another order than their entries, so the tensors (100,000 in a large file) must be
+ * sorted by offset. This code sorts 64-bit keys that contain the offset and the kind (index of the
+ * tensor's dtype, shape and size). This takes a quarter of the time of sorting tensor indices,
+ * because it reads no tensor records in random order:
  *
  *     key = (offset >> zeros) << kind_bits | kind
  *

@@ -70,8 +70,8 @@ wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__
     uint64_t stack = row->rank > 2 ? row->shape[row->rank - 3] : 1;
     if (found->count != row->columns * stack) {
         if (wb__str_equal(row->name, WB__STR("token_embd.weight")))
-            /* If the model also uses the embedding as output matrix, the entry belongs to the
-             * output matrix and is ignored here. */
+            /* As in llama-quantize, a wrong number of values is not an error for the embedding. The
+             * entry is ignored. */
             return WB_OK;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
                         row->name, WB__MSG_CONVERT_IMATRIX_COLUMNS,

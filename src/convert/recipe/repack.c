@@ -164,7 +164,8 @@ static void put_number(uint8_t *bytes, int32_t dtype, size_t i, float value)
     wb__dtype_convert(f32, number, 0, wb__dtype_get(dtype), bytes + width * i, 1);
 }
 
-/* Reads group number `at`, which has 32 elements. */
+/* Reads the 32 elements from element 32 · at on. A group of the MLX encoding has 32 elements or a
+ * multiple of 32, so they have the same scale and bias. */
 static void take_affine(const wb__encoding_spec *spec, const uint8_t *const in[WB__PARTS],
                         size_t at, group *g)
 {

@@ -21,8 +21,8 @@ wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
     wb__cursor *cursor = reader->cursor;
     size_t size;
     if (wb__to_size(n, &size) && wb__cursor_want(cursor, size)) {
-        reader->file->header =
-            cursor->kept; /* the header may have moved when more bytes were read */
+        /* reading more bytes may have moved the header to another address */
+        reader->file->header = cursor->kept;
         return WB_OK;
     }
     return wb__gguf_fail_end(reader, wb__cursor_at(cursor), what);

@@ -64,7 +64,7 @@ typedef struct wb__gguf_reader {
     size_t text_at; /* offset in the header of the current key or tensor name */
     size_t text_len;
     uint64_t owed;         /* minimum number of bytes for the unread elements of enclosing arrays */
-    uint64_t expected;     /* offset at which ggml requires the next tensor */
+    uint64_t expected;     /* value that ggml requires in the offset field of the next tensor */
     bool irregular;        /* a tensor is not at the offset that ggml requires */
     bool has_quantization; /* general.quantization_version is present */
     bool has_blocks;       /* a tensor has a block-quantized type */
@@ -130,7 +130,8 @@ wb_status wb__gguf_read_strings(wb__gguf_reader *reader, wb__array *array);
 /* Checks that n boolean bytes are all 0 or 1. */
 wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n);
 
-/* Converts `count` numbers of `bytes` bytes each, at an offset in the header, to little-endian. */
+/* Converts `count` big-endian numbers of `bytes` bytes each to little-endian. `at` is the offset of
+ * the first number in the header. */
 void wb__gguf_swap(wb__gguf_reader *reader, size_t at, uint64_t count, unsigned bytes);
 
 /* Reads the tensors and completes the current file of the catalog. */

@@ -30,9 +30,11 @@
 
 typedef struct wb__npy {
     wb__context *context;
-    wb__str name;     /* name of the array, for messages */
-    uint64_t at;      /* start of the array in the file */
-    bool is_packed;   /* the array is compressed; errors are reported at its first byte */
+    wb__str name; /* name of the array, for messages */
+    uint64_t at;  /* start of the array in the file */
+    /* The array is compressed, so its bytes have no offsets in the file. Errors in its header are
+     * therefore reported at `at`, the start of the compressed data. */
+    bool is_packed;
     uint32_t version; /* major version */
     uint32_t text_at; /* start of the header text, relative to the magic number */
     uint32_t data_at; /* start of the elements, relative to the magic number */
@@ -90,7 +92,8 @@ wb_status wb__npy_literal(wb__npy *npy, const uint8_t *text);
  */
 bool wb__npy_descr_of(int32_t dtype, char descr[4]);
 
-/* npy_descr.c: sets dtype and big_endian from descr. `at` is the offset of the text. */
+/* npy_descr.c: sets dtype and big_endian from descr. `at` is the offset of descr relative to the
+ * magic number, for messages. */
 wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at);
 
 #endif

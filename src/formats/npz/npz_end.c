@@ -39,8 +39,9 @@ static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, siz
 }
 
 /*
- * Reads the zip64 end record. The zip64 locator contains its offset, and directly precedes the end
- * record at tail + end. The two end records must agree.
+ * Reads the zip64 end record. Three records follow each other without gap: the zip64 end record,
+ * the zip64 locator, which contains the offset of the zip64 end record, and the end record at
+ * tail + end. The two end records must agree.
  */
 static wb_status read_end64(wb__npz *npz, const uint8_t *tail, size_t end)
 {

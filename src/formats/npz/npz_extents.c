@@ -24,7 +24,8 @@ static void sift(wb__npz_extent *heap, size_t i, size_t n)
     }
 }
 
-/* Heap sort by start offset; archives are usually sorted already. */
+/* Sorts by start offset. Returns at once if the extents are sorted already, which is usual.
+ * Otherwise uses heap sort. */
 static void sort(wb__npz_extent *extents, size_t n)
 {
     size_t ordered = 1;
