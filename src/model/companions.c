@@ -225,8 +225,8 @@ typedef struct receiver {
 } receiver;
 
 /* Handles tensor i, whose name has the ending `e`. If this is the ending of a required companion,
- * reports the group of the tensor. Otherwise records in c->exists that the optional part exists, and
- * returns WB__SEARCH_AGAIN if a group was reported before this was known. */
+ * reports the group of the tensor. Otherwise records in c->exists that the optional part exists,
+ * and returns WB__SEARCH_AGAIN if a group was reported before this was known. */
 static wb__search visit(wb__companions *c, ending *e, size_t i, wb__str name, const receiver *to)
 {
     wb__group group;
