@@ -57,7 +57,7 @@ typedef struct wb__names {
     uint32_t unmapped;   /* number of tensors that no rule matches */
     uint32_t repeated;   /* number of tensors whose canonical name was already used */
     uint32_t gguf_names; /* number of tensors with GGUF-style names */
-    uint32_t known;      /* number of recognized tensors without a canonical name */
+    uint32_t known;      /* number of tensors whose rule defines no canonical name */
 } wb__names;
 
 /*

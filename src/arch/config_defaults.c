@@ -29,9 +29,9 @@ static void set_field(const wb__config_maker *m, int field, const wb__value_row 
 }
 
 /*
- * Returns the kinds of rows, as bits 1 << wb__value_where, that provide defaults: `implied` rows
- * for models with GGUF key-values, `default` rows for models with config.json, `missing` rows for
- * both.
+ * Returns the kinds of rows, as bits 1 << wb__value_where, that provide defaults for the model:
+ * `missing` rows (WB__VALUE_BOTH) for every model, `implied` rows for a model with GGUF key-values,
+ * and `default` rows for a model with config.json.
  */
 static unsigned places_of(const wb__config_maker *m)
 {

@@ -12,7 +12,7 @@ typedef struct wb__config_maker {
     wb_config *config;
     const wb__facts *facts;
     const wb__family *family; /* NULL if unknown */
-    wb__str prefix;           /* prefix of GGUF keys */
+    wb__str prefix;           /* prefix of GGUF keys without the dot, such as "llama" */
     const wb__names *names;   /* may be NULL */
     bool by_key;              /* the model has key-value metadata (GGUF) */
 } wb__config_maker;

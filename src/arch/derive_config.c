@@ -1,6 +1,6 @@
 /*
  * Derives the config under the keys of the other format: GGUF keys for a model with config.json,
- * config.json keys for a GGUF model. The rows are in the tables of the families.
+ * config.json keys for a GGUF model. Most of the keys are rows of the family tables.
  */
 #include <math.h>
 #include <stdio.h>
@@ -155,7 +155,8 @@ static void tell_ids(wb__deriver *teller)
     }
 }
 
-/* Derives model_type for a GGUF model, and the number of token types for BERT with config.json. */
+/* Derives model_type for a GGUF model, or tokenizer.ggml.token_type_count for a BERT model with
+ * config.json. */
 static void tell_family(wb__deriver *teller)
 {
     wb__str type = wb__family_type(teller->family);

@@ -2,18 +2,20 @@
  * arch/expr.h: expressions of family tables.
  *
  * An expression is compiled to postfix operations and evaluated on a small stack. It has no loops
- * and no side effects, so its evaluation takes time in proportion to its length. The value of an
- * operation whose operands are missing or of the wrong type is "no value" (WB__FACT_NONE), as is a
- * result that is not finite or does not fit.
+ * and no side effects, so its evaluation takes time in proportion to its length. Unless the list
+ * below says otherwise, the value of an operation whose operands are missing or of the wrong type
+ * is "no value" (WB__FACT_NONE). So is a result that is not finite, or that must be an integer and
+ * exceeds 2^53.
  *
  *     1.5  "text"  true  false  null  []     literals; [] is an empty list
  *     name                                   a field of wb_config, a definition (`let`),
  *                                            a member of config.json, or a GGUF key
  *     name[i]                                element i of a list, or character i of a text
  *     a + b  a - b  a * b  a / b  -a         numbers; integers give an integer if possible
- *     a == b  a != b  a < b  a <= b  a > b  a >= b
- *                                            numbers, texts, booleans
- *     a and b  a or b  not a  c ? a : b      c, and the operands of and, or, not, are booleans
+ *     a == b  a != b                         any two values
+ *     a < b  a <= b  a > b  a >= b           numbers
+ *     a and b  a or b  not a  c ? a : b      c, and the operands of and, or, not, count as false
+ *                                            unless they are the boolean true
  *     a ?? b                                 a if it has a value and is not null, else b
  *     f(a, …)                                the functions in wb__functions
  */
@@ -51,7 +53,7 @@ typedef enum wb__op_code {
     WB__OP_NOT,
     WB__OP_ELSE,
     WB__OP_SELECT,
-    WB__OP_CALL /* text is the name of a function, number its index in wb__functions */
+    WB__OP_CALL /* number is an index in wb__functions, text the name argument or NULL */
 } wb__op_code;
 
 typedef struct wb__op {
@@ -84,8 +86,8 @@ typedef enum wb__function_id {
                            * differs from x */
     WB__FUNCTION_FIRST,   /* first(list, x): index of the first element that equals x */
     WB__FUNCTION_IN,      /* in(list, x): an element equals x */
-    WB__FUNCTION_ALL,     /* all(list, x): every element equals x; true for an empty list */
-    WB__FUNCTION_TENSOR,  /* tensor(name): the model has this tensor; with {n} in some layer */
+    WB__FUNCTION_ALL,     /* all(list, x): every element equals x; true without elements */
+    WB__FUNCTION_TENSOR,  /* tensor(name): the model has the tensor; {n} stands for any layer */
     WB__FUNCTION_PROBIT,  /* probit(p): inverse of the standard normal distribution function */
     WB__FUNCTIONS
 } wb__function_id;
@@ -101,7 +103,7 @@ typedef struct wb__scope {
     bool (*list)(void *ctx, const char *name, wb__fact_list *list);
     /* Returns true if the model has the tensor with this canonical name. */
     bool (*tensor)(void *ctx, const char *name);
-    uint64_t index; /* value of the name "i" */
+    uint64_t index; /* value of the name "i": the index of the list element to compute */
 } wb__scope;
 
 /* Evaluates an expression. If `expr` is NULL, the type of the result is WB__FACT_NONE. */

@@ -3,8 +3,8 @@
 
 /* ---- search ---- */
 
-/* Returns the family with index i in a list of the families of the set and then the compiled
- * families. Returns NULL after the last one. */
+/* Returns the family with index i, or NULL after the last one. The families of the set come first,
+ * then the compiled ones. */
 static const wb__family *family_at(const wb__family_set *set, size_t i)
 {
     size_t own = set == NULL ? 0 : set->count;

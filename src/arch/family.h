@@ -1,8 +1,8 @@
 /*
  * arch/family.h: architecture families as data.
  *
- * A family is a table: src/arch/families/NAME.family. scripts/families.sh compiles the tables to C
- * (arch/family_text.h). docs/dev/adding-a-family.md describes the language,
+ * A family is a table: src/arch/families/NAME.family. arch/family_text.h parses tables, and
+ * scripts/families.sh compiles them to C. docs/dev/adding-a-family.md describes the language,
  * docs/dev/families-design.md the ideas.
  *
  * A table inherits everything from its base. For each name, the table that is nearest to the family
@@ -133,11 +133,11 @@ typedef enum wb__key_type {
     WB__KEY_LIST /* of the type of the value; config.json only */
 } wb__key_type;
 
-/* Where a conversion writes a key. */
+/* The keyword of a key row, which determines where the key is written. */
 typedef enum wb__key_place {
-    WB__KEYS_GGUF, /* key: GGUF, for a model with config.json */
-    WB__KEYS_JSON, /* json: config.json, for a GGUF file */
-    WB__KEYS_MLX   /* mlx: config.json for mlx-lm, if config.json does not have it */
+    WB__KEYS_GGUF, /* `key`: to GGUF, computed from config.json */
+    WB__KEYS_JSON, /* `json`: to config.json, computed from GGUF */
+    WB__KEYS_MLX   /* `mlx`: to the config.json for mlx-lm, if the member is missing there */
 } wb__key_place;
 
 /* A row `key`, `json` or `mlx`: defines a GGUF key (without the prefix of the architecture) or a
@@ -153,7 +153,8 @@ typedef struct wb__key_row {
 
 /* ---- limits ---- */
 
-/* A limit: configs for which the programs that read a target format would compute wrong results. */
+/* A limit of target formats. For a config outside the limit, the programs that read the format
+ * would compute wrong results. */
 typedef struct wb__limit {
     uint8_t sides;      /* the targets of a conversion to which the limit applies */
     bool is_refused;    /* the conversion is refused; otherwise there is a warning */
@@ -166,7 +167,7 @@ typedef struct wb__limit {
 
 #define WB__FAMILY_NO_HEAD 8u        /* no output matrix over the vocabulary */
 #define WB__FAMILY_ENCODER 16u       /* an encoder in addition to the decoder */
-#define WB__FAMILY_FACTORS 32u       /* llama.cpp applies NAME.scale also to feed-forward tensors */
+#define WB__FAMILY_FACTORS 32u       /* llama.cpp applies X.scale to feed-forward tensors X, too */
 #define WB__FAMILY_ROUTER_8 128u     /* mlx-lm quantizes routers to 8 bits */
 #define WB__FAMILY_NOT_LLAMA_CPP 64u /* llama.cpp does not load GGUF files of this family */
 
@@ -211,7 +212,7 @@ typedef struct wb__family {
 
 /* ---- all families ---- */
 
-/* The compiled tables. `families` that have `when` precede others with the same GGUF name. */
+/* The compiled tables. */
 extern const wb__family *const wb__families[];
 extern const size_t wb__family_count;
 

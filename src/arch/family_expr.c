@@ -44,8 +44,8 @@ static bool nested(wb__family_parser *p)
     return ok;
 }
 
-/* Reads the arguments of a function. If the first argument is a name, it is not evaluated but
- * stored in the call operation. */
+/* Reads the arguments of a function. The first argument of a function with takes_name is a name,
+ * which is not evaluated but stored in the call operation. */
 static bool parse_call(wb__family_parser *p, const char *name)
 {
     size_t id = 0;

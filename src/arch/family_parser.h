@@ -14,7 +14,7 @@
 #define WB__TABLE_STATEMENTS 1024
 #define WB__TABLE_SPELLINGS 12 /* per tensor */
 #define WB__TABLE_TRANSFORMS 6 /* per spelling */
-#define WB__TABLE_LIST 4096    /* maximum length of a list of words such as `type` in bytes */
+#define WB__TABLE_LIST 4096    /* maximum length, in bytes, of a list of words such as `type` */
 #define WB__TABLE_AXES 5
 #define WB__TABLE_NESTING 24
 #define WB__TABLE_NAME 96 /* maximum length of a tensor name */

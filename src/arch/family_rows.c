@@ -20,7 +20,7 @@ bool wb__parser_value(wb__family_parser *p, wb__value_where where, wb__value_row
 
 /* ---- keys ---- */
 
-/* Reads "]", or "N]" of a list with N elements, after "[". */
+/* Reads what follows "[" in the type of a list: "N]" for N elements, "]" for one per layer. */
 static bool read_count(wb__family_parser *p, wb__key_row *row)
 {
     const wb__token *token = &p->lexer.token;

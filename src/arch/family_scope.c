@@ -130,7 +130,7 @@ static bool list(void *ctx, const char *name, wb__fact_list *out)
     return wb__fact_list_find(s->facts, s->prefix, name, path, out);
 }
 
-/* A name with {n} is that of a tensor in some layer. */
+/* Returns true if the model has the tensor. {n} in the name stands for any layer. */
 static bool tensor(void *ctx, const char *name)
 {
     const wb__family_scope *s = ctx;

@@ -21,7 +21,7 @@ typedef struct wb__family_scope {
     const wb__facts *facts;
     const wb_config *config; /* NULL: no fields */
     const wb__names *names;  /* may be NULL */
-    wb__str prefix;          /* the prefix of GGUF keys */
+    wb__str prefix;          /* prefix of GGUF keys without the dot, such as "llama" */
     bool by_key;             /* the model has GGUF key-values */
     unsigned depth;          /* nesting of definitions, which is limited */
     unsigned evaluated;      /* definitions evaluated for the outermost one, also limited */
@@ -34,13 +34,14 @@ wb__scope wb__family_names(wb__family_scope *scope);
 /* Returns the value of a field of a config as a fact; NONE if it is absent. */
 wb__fact wb__config_fact(const wb_config *config, int field);
 
-/* Returns the nearest row for a GGUF key or a member of config.json; NULL if there is none. */
+/* Returns the row for a GGUF key or a member of config.json, from the family or its nearest base;
+ * NULL if there is none. */
 const wb__key_row *wb__family_key(const wb__family *family, wb__key_place place, const char *name);
 
 /*
- * Calls `each` for every key or member of one place that the family or its bases define. Each name is
- * passed once, with the row that is nearest to the family, but in the order of the first definitions,
- * those of the bases first.
+ * Calls `each` once for every name that the rows of `place` in the family and its bases define,
+ * with the row that is nearest to the family. The names that the farthest base defines come first,
+ * those that only the family defines come last.
  */
 void wb__family_keys(const wb__family *family, wb__key_place place,
                      void (*each)(void *ctx, const wb__key_row *row), void *ctx);

@@ -175,7 +175,7 @@ static bool read_tensor(table *t, size_t unused)
     return true;
 }
 
-/* Reads the name of an inherited tensor that the family does not have. */
+/* Reads the rest of a `drop` statement: the name of an inherited tensor to remove. */
 static bool read_drop(table *t, size_t unused)
 {
     (void)unused;

@@ -2,8 +2,8 @@
  * arch/layers.h: properties that differ between the layers of a model.
  *
  * Files specify them as lists with one element per layer: GGUF as arrays under the key that other
- * models use for one number, config.json as lists of words ("layer_types") or numbers. The lists
- * are copied when the semantics of a model are made. wb__layer_make combines them with the config.
+ * models use for one number, config.json as lists of words ("layer_types") or numbers.
+ * wb__layers_read copies the lists. wb__layer_make combines the copies with the config.
  */
 #ifndef WB_ARCH_LAYERS_H
 #define WB_ARCH_LAYERS_H

@@ -171,8 +171,8 @@ static wb_rope_layout layout_of(const wb__family *family, bool gguf)
 }
 
 /*
- * Derives the row order of q and k and the offset of norm weights. Files do not specify them, but
- * both depend only on whether the tensors have GGUF names.
+ * Derives the row order of q and k and the offset of norm weights. Files do not specify them. Both
+ * follow from the family and from whether the tensors have GGUF names.
  */
 static void derive_layout(const wb__config_maker *m)
 {

@@ -40,11 +40,11 @@ typedef struct wb__fact_list {
 typedef struct wb__facts {
     /*
      * Looks up a key-value entry; returns false if there is none. For an array of integers (values
-     * per layer), *fact is the largest element. The pointer is NULL if the model has no key-value
+     * per layer), *fact is the largest element. key_value is NULL if the model has no key-value
      * metadata.
      */
     bool (*key_value)(void *ctx, wb__str key, wb__fact *fact);
-    /* Looks up an array of numbers or booleans in the key-value metadata; NULL like key_value. */
+    /* Looks up an array of numbers or booleans. key_list is NULL if key_value is NULL. */
     bool (*key_list)(void *ctx, wb__str key, wb__fact_list *list);
     void *ctx;
     const wb__tree *config; /* config.json; NULL if there is none. Set by wb__facts_use_config. */

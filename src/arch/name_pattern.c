@@ -56,7 +56,7 @@ static bool unwrap(const wb__family *family, wb__str *name)
     return false;
 }
 
-/* Parses digits without leading zeros, so that two different names never give the same number. */
+/* Parses a number. Rejects leading zeros, so that two names never give the same number. */
 static bool read_number(const char *digit, size_t n, uint32_t *number)
 {
     uint32_t value = 0;

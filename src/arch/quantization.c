@@ -138,9 +138,9 @@ static bool index_modules(wb__quantization *quantization)
     if (modules == 0)
         return true;
     /*
-     * At most three quarters of the slots are used, so an entry needs less than 8/3 slots or 22
-     * bytes. The shortest entry in the file, `"":{},`, has 6 bytes. The table is therefore less
-     * than four times as large as the file.
+     * The number of slots doubles until at most 3/4 of them are used. A table with more than 16
+     * slots therefore has less than 8/3 slots, or 22 bytes, per entry. The shortest entry in the
+     * file, `"":{},`, has 6 bytes, so the table is less than four times as large as the file.
      */
     while (slots / 4 * 3 < modules)
         slots *= 2;

@@ -9,7 +9,8 @@
  * An object such as {"group_size": 64, "bits": 4, "mode": "affine"} contains the parameters of all
  * modules and may contain entries for single modules. An entry inherits nothing from the enclosing
  * object. A missing or null field has MLX's default: mode affine, and the bits and group size of
- * the mode. A module that is not quantized has no entry or the value false.
+ * the mode. A module that is not quantized has the value false, or it has neither an entry nor
+ * scales among the tensors.
  */
 #ifndef WB_ARCH_QUANTIZATION_H
 #define WB_ARCH_QUANTIZATION_H

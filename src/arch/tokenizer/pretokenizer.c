@@ -2,7 +2,8 @@
 
 /*
  * known[] lists the rules. `steps` has one line per step of the rule (wb__pretokenizer_steps in
- * pretokenizer.h), and `name` is llama.cpp's name of the rule.
+ * pretokenizer.h), and `name` is llama.cpp's name of the rule. The macros are parts of the regular
+ * expressions in `steps`.
  */
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"

@@ -47,7 +47,7 @@ bool wb__message_next(wb__message *m, wb__field *field)
         return false;
     uint64_t tag = read_varint(m);
     *field = (wb__field){.number = tag >> 3, .type = (unsigned)(tag & 7)};
-    if (field->number == 0) /* also if the tag cannot be read */
+    if (field->number == 0) /* read_varint returns 0 if the tag is invalid */
         m->bad = true;
     else if (field->type == WB__FIELD_VARINT)
         field->value = read_varint(m);

@@ -1,5 +1,5 @@
 /*
- * Notes findings about tokenizer files.
+ * Reports a problem in a tokenizer file as a warning in the list of findings.
  */
 #include "arch/tokenizer/tokenizer_make.h"
 

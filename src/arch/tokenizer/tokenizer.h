@@ -58,7 +58,7 @@ typedef struct wb__tokenizer_files {
     wb__str vocab; /* vocab.txt */
     const wb__tree *tokenizer_config;
     const wb__tree *config;
-    bool is_phi;         /* Phi 3: added tokens are used unchanged */
+    bool is_phi;         /* Phi 3: the text and type of added tokens are not changed */
     uint64_t vocab_size; /* number of rows of the embedding; 0: unknown */
 } wb__tokenizer_files;
 
