@@ -74,7 +74,7 @@ void wb__derive_fact(wb__deriver *teller, const char *key, const wb__fact *fact)
 
 /*
  * The offset of a metadata array is relative to the header of its file. Each derived array
- * therefore gets its own file entry in the catalog, whose header is the array.
+ * therefore gets its own file entry in the catalog. The header of this file is the array.
  */
 static void tell_array(wb__deriver *teller, const char *key, const void *bytes, wb__array *array)
 {

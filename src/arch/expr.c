@@ -48,8 +48,8 @@ static wb__fact of_real(double value)
     return isfinite(value) ? (wb__fact){.type = WB__FACT_REAL, .real = value} : nothing;
 }
 
-/* Converts a whole number up to 2^53, which a double represents exactly, to an integer. Other
- * numbers have no result. */
+/* Converts a whole number up to 2^53, which a double represents exactly, to an integer. For
+ * other numbers, returns no value. */
 static wb__fact of_whole(double value)
 {
     const double most = 9007199254740992.0;

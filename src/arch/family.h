@@ -63,7 +63,7 @@ typedef enum wb__suffix {
     WB__SUFFIX_NONE,
     WB__SUFFIX_WEIGHT,
     WB__SUFFIX_BIAS,
-    WB__SUFFIX_SAME /* same suffix as the canonical name; only in tables */
+    WB__SUFFIX_SAME /* in tables: the suffix is that of the canonical name */
 } wb__suffix;
 
 /* Operations that compute a stored tensor from the canonical tensor. */

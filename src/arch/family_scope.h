@@ -24,7 +24,7 @@ typedef struct wb__family_scope {
     wb__str prefix;          /* prefix of GGUF keys without the dot, such as "llama" */
     bool by_key;             /* the model has GGUF key-values */
     unsigned depth;          /* nesting of definitions, which is limited */
-    unsigned evaluated;      /* definitions evaluated for the outermost one, also limited */
+    unsigned evaluated;      /* definitions evaluated since `depth` was 0; limited, too */
 } wb__family_scope;
 
 /* Returns a scope for wb__expr_eval in which the name "i" has the value 0. `scope` must outlive

@@ -56,7 +56,7 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
  */
 bool wb__name_of_activations(wb__str name);
 
-/* Returns true for tensors of other parts of a multimodal model than its text model, such as the
+/* Returns true if the name is that of a tensor outside the text model, such as a tensor of the
  * vision encoder. */
 bool wb__name_of_another_part(wb__str name);
 

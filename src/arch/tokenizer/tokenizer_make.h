@@ -11,7 +11,7 @@
 
 #include "arch/tokenizer/tokenizer.h"
 
-#define WB__ADDED_SCORE (-1000.0f) /* score of added tokens; so low that no merge produces them */
+#define WB__ADDED_SCORE (-1000.0f) /* score of added tokens, as in llama.cpp's converter */
 
 #define WB__TOKEN_BYTES 4 /* minimum average number of file bytes per token */
 
