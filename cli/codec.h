@@ -1,8 +1,8 @@
 /* codec.h: declarations shared by the source files of `wb codec`.
  *
  * The command converts between raw binary32 values and encoded bytes. Data is processed in batches
- * of rows, so memory use does not depend on the length of the input. An output file appears only
- * after all of its data was written successfully.
+ * of rows, so memory use does not depend on the length of the input (except for MLX encoding, see
+ * codec_mlx.c). An output file appears only after all of its data was written successfully.
  */
 #ifndef WB_CLI_CODEC_H
 #define WB_CLI_CODEC_H
@@ -74,7 +74,7 @@ int codec_fail(codec_job *job, const char *path, wb_status status);
 /* Reports that `bytes` bytes of input are not a multiple of the row size. Returns the exit code. */
 int codec_fail_rows(const codec_job *job, uint64_t bytes, uint64_t row_bytes);
 
-int codec_blocks(codec_job *job); /* encodes and decodes GGML and plain dtypes */
+int codec_blocks(codec_job *job); /* all types except MLX modes, in both directions */
 int codec_mlx_encode(codec_job *job);
 int codec_mlx_decode(codec_job *job);
 

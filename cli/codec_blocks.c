@@ -1,4 +1,6 @@
-/* wb codec: types whose rows are sequences of blocks (GGML types and plain dtypes). */
+/* wb codec: all types except MLX modes. A row is a sequence of blocks; in types such as F16, a
+ * block is one element.
+ */
 #include <stdlib.h>
 
 #include "codec.h"

@@ -58,8 +58,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Returns true if the output path means a directory. An existing file or directory decides;
- * otherwise the format and the file name decide.
+/* Returns true if the output path means a directory. The formats gguf, ollama and npz and the
+ * extension .safetensors always mean a file. Any other path means a directory, unless a file exists
+ * there.
  */
 static bool means_folder(const char *path, const char *format)
 {
@@ -177,8 +178,9 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
 
 /* ---- command ---- */
 
-/* Returns true if a folder of MLX has stacks of experts that Hugging Face stores one by one, and a
- * conversion would change nothing else. */
+/* Returns true if a conversion to safetensors would rename or split tensors, but change no type.
+ * This is the case for an MLX directory: MLX stores the experts of a layer as one stacked tensor,
+ * Hugging Face as one tensor per expert. */
 static bool has_stacks(const convert_job *job)
 {
     wb_conversion *conversion = NULL;

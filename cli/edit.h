@@ -15,7 +15,7 @@ typedef struct edit_value {
     text strings;
     void *items;
     size_t *lens;
-    bool of_numbers; /* an array of numbers that no guessed type can represent */
+    bool of_numbers; /* an array of numbers, but no type can represent all of them */
 } edit_value;
 
 /* A model and the edits that precede the current edit. Both determine the type of a key. */

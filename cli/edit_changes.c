@@ -59,7 +59,7 @@ bool edit_key_exists(const edit_state *before, const char *key, size_t len)
         if (has_name && (edit->kind == WB_EDIT_DELETE || edit->kind == WB_EDIT_RENAME_KEY))
             return false;
     }
-    /* Metadata without a file is derived from sidecar files, and is not in this file. */
+    /* An entry with WB_NO_FILE is derived from sidecar files: the edited file lacks it. */
     return before->model != NULL && wb_meta_find(before->model, key, len, &index) == WB_OK &&
            wb_meta_at(before->model, index, &meta, NULL) == WB_OK && meta.file != WB_NO_FILE;
 }

@@ -15,7 +15,7 @@
 #include "messages.h"
 #include "report.h"
 
-/* size limit of a file that contains a value, in bytes; the same as the limit of a header */
+/* maximum size in bytes of a file that contains a value; the limit of safetensors headers */
 #define TEXT_MAX 100000000
 
 static const struct type_row {

@@ -14,12 +14,12 @@ typedef struct export_content {
     uint64_t elements;
 } export_content;
 
-/* Returns the NumPy type string of a dtype ("<f4"), or NULL if NumPy has no element type of that
- * size.
+/* Returns the NumPy type string of a dtype ("<f4"). For BF16 and 8-bit floats, which NumPy lacks,
+ * it is that of raw bytes ("|V2"). Returns NULL for types that a .npy file cannot hold.
  */
 const char *npy_descr(int32_t dtype);
 
-/* Returns true if NumPy supports the dtype itself, not only a type of the same size. */
+/* Returns true if NumPy supports the dtype itself, not only raw bytes of the same size. */
 bool npy_has(int32_t dtype);
 
 /* Adds the header of a .npy file. Returns false if the shape is too long for a header of version
@@ -43,7 +43,7 @@ void values_add(text *t, const export_content *content, uint64_t first, const ui
 
 typedef enum export_format { FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT } export_format;
 
-#define EXPORT_SLICES 3 /* maximum number of slices of one rank: q, k and v in a fused tensor */
+#define EXPORT_SLICES 3 /* maximum per tensor-parallel rank: q, k and v of a fused tensor */
 
 /* Describes an export: source, selection, format and output. */
 typedef struct export_plan {

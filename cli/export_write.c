@@ -25,7 +25,7 @@ typedef struct writer {
     wb_error error;
     size_t slice;    /* index of the current slice */
     uint64_t before; /* number of elements in the preceding slices */
-    uint8_t *chunk;  /* chunk buffer, preceded by WRAPPER_BYTES bytes */
+    uint8_t *chunk;  /* WRAPPER_BYTES bytes for a safetensors header, then the chunk */
     float *floats;   /* values after rounding to the output dtype, for text output */
     text lines;
 } writer;

@@ -1,5 +1,5 @@
-/* wb get: writes a tensor, or several tensors fused into one, as the weight provider supplies it to
- * an inference engine.
+/* wb get: writes a tensor, or several tensors fused into one. The bytes are those that the library
+ * (wb_provider) supplies to an inference engine.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

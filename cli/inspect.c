@@ -153,7 +153,7 @@ static void choose(inspection *in, const arguments *args)
     in->key = args->value[OPTION_METADATA];
 }
 
-/* Selects the tensors to list. A long table of all tensors is replaced by one of the layers. */
+/* Selects the tensors to list, or the table of layers (is_folded) if there are many tensors. */
 static void choose_tensors(inspection *in, const request *r)
 {
     const arguments *args = r->args;

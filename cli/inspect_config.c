@@ -29,7 +29,7 @@ static bool get(const wb_model *model, wb_config *config)
 
 typedef struct rows {
     wb_config config;
-    /* also show fields without a value, and settings that only have the family's default */
+    /* also show fields without a value, and settings that are only defaults of the architecture */
     bool is_whole;
 } rows;
 

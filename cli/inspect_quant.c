@@ -4,7 +4,7 @@
 
 #include "inspect.h"
 
-/* Returns the file type of llama.cpp that a GGUF file states; NULL: none. */
+/* Returns the name of the llama.cpp file type ("Q4_K_M") that a GGUF file states; NULL: none. */
 static const char *stated_type(const wb_model *model)
 {
     uint64_t number;

@@ -308,8 +308,8 @@ static void make_images(loading *l)
     }
 }
 
-/* Creates the device buffers. The data is copied to them without a `consume` callback, so no sum is
- * computed.
+/* Creates the device buffers, to which wb_load copies the data. There is no `consume` callback, so
+ * l->sum is not computed.
  */
 static wb_status make_uploads(loading *l, wb_error *error)
 {

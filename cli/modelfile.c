@@ -89,7 +89,7 @@ static bool add_triple_quoted(text *t, piece value)
         text_add(t, value.ptr + at, quote);
         text_adds(t, quote < n ? " " : "");
         changed = changed || quote < n;
-        n += at + n < value.len; /* the end of the line */
+        n += at + n < value.len; /* include the line break, if there is one */
         text_add(t, value.ptr + at + quote, n - quote);
         at += n;
     }
@@ -97,8 +97,8 @@ static bool add_triple_quoted(text *t, piece value)
     return changed;
 }
 
-/* Quotes a string as Ollama does: no quotes, one quotation mark, or three if the string contains
- * quotation marks.
+/* Quotes a string as Ollama does: not at all if it needs no quotes, else with one quotation mark on
+ * each side, or with three if the string contains quotation marks.
  */
 static void add_quoted(text *t, piece value)
 {
@@ -122,8 +122,8 @@ static void add_line(text *t, const char *command, piece value)
     text_adds(t, "\n");
 }
 
-/* Adds a line `command` VALUE for each layer of a kind. The layers are the metadata entries `key`,
- * `key`.2, `key`.3, …
+/* Adds a line `command` VALUE for each value of `key`. If the Ollama manifest has several layers of
+ * one kind, such as licenses, their contents are the metadata entries `key`, `key`.2, `key`.3, …
  */
 static void add_all(text *t, const wb_model *model, const char *key, const char *command)
 {
@@ -235,9 +235,9 @@ static void add_beside(text *t, const wb_model *model, const char *key, const ch
 
 typedef struct reading {
     text *to;
-    text key;  /* current key of the outermost object, or of an object in the outermost array */
-    text role; /* role of the current message, or the renderer of the config */
-    text content;
+    text key;     /* current key of the outermost object, or of an object in the outermost array */
+    text role;    /* of the current message; in take_setting: the value of "renderer" */
+    text content; /* of the current message; in take_setting: the value of "parser" */
     unsigned depth;
 } reading;
 
@@ -302,8 +302,8 @@ static bool is_role(const text *role)
     return false;
 }
 
-/* Adds a MESSAGE line. Skips other roles with a warning: Ollama refuses them, and a role cannot be
- * quoted.
+/* Adds a MESSAGE line. Skips a message with an unknown role and prints a warning: Ollama refuses
+ * such a role, and a role cannot be quoted.
  */
 static void add_message(reading *r)
 {

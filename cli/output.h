@@ -9,7 +9,7 @@
 /* Returns true if the path means standard output: "-" or a system path such as /dev/stdout. */
 bool output_is_stdout(const char *path);
 
-/* Returns true for standard output, a pipe, a device or an unnamed file. An interrupt (Ctrl-C) then
+/* Returns true for standard output, a pipe, a device or a deleted file. An interrupt (Ctrl-C) then
  * has no file to remove, and a closed pipe ends the command silently.
  */
 bool output_is_stream(const char *path);

@@ -202,7 +202,9 @@ static void json_totals(wb_json *json, const convert_job *job, const wb_conversi
 {
     totals all;
     count(conversion, &all);
-    /* A dry run measures no errors. Its totals are known only if all tensors are exact. */
+    /* A dry run does not measure overflows and NMSE. They are known only if all tensors are exact:
+     * both are then 0.
+     */
     bool is_known = !job->args->given[OPTION_DRY_RUN] ||
                     all.count[WB_FIDELITY_EXACT] == wb_conversion_count(conversion);
     wb_json_key(json, "totals", SIZE_MAX);

@@ -80,7 +80,7 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     for (uint64_t i = 0; i < metas && status == WB_OK; i++) {
         wb_meta meta = WB_META_INIT;
         status = wb_meta_at(job->model, i, &meta, error);
-        /* Other entries are derived from sidecar files. */
+        /* Entries with WB_NO_FILE are derived from sidecar files, and are not copied. */
         if (status == WB_OK && meta.file != WB_NO_FILE)
             status = wb_writer_copy_meta(writer, job->model, i, error);
     }

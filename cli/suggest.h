@@ -36,7 +36,7 @@ void text_add_tensor_meant(text *t, const wb_model *model, const char *typed, si
 /* Same for a metadata key. */
 void text_add_key_meant(text *t, const wb_model *model, const char *typed, size_t len);
 
-/* Return the quantization or the element type that the user meant; NULL: none. Static. */
+/* Return the quantization or the element type that the user meant (a static string) or NULL. */
 const char *suggest_quant(const char *typed);
 const char *suggest_dtype(const char *typed);
 

@@ -9,7 +9,7 @@
  */
 #define WIDEST 72
 
-/* Columns that may be shortened keep this width. */
+/* Columns that may be shortened keep at least this width. */
 #define NARROWEST 16
 
 #define GAP 2          /* number of spaces before each column */

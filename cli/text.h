@@ -30,7 +30,9 @@ void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2
  */
 void text_add_shown(text *t, const char *bytes, size_t n);
 
-/* Adds a message. Its parts may already be escaped, so backslashes and newlines are kept. */
+/* Same as text_add_shown for a message, but keeps backslashes and newlines: parts of the message
+ * may already be escaped.
+ */
 void text_add_message(text *t, const char *string);
 
 /* Returns true if the bytes are well-formed UTF-8. */

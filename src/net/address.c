@@ -76,8 +76,8 @@ static wb__str skip(wb__str text, size_t n)
     return (wb__str){text.ptr + n, text.len - n};
 }
 
-/* Takes "models/", "datasets/" or "spaces/" off the front. A word followed by only one more segment
- * is an owner. */
+/* Removes "models/", "datasets/" or "spaces/" from the start of *rest and sets *type. If only one
+ * segment follows ("models/NAME"), the word is the name of an owner and stays. */
 static void take_type(wb__str *rest, wb__repo_type *type)
 {
     *type = WB__REPO_MODEL;
@@ -145,7 +145,8 @@ static const char *take_revision(wb__address *address, wb__arena *arena, wb__str
     return wb__revision_fault(address->revision);
 }
 
-/* Takes "/path" off the front of the rest, which it completes. */
+/* Stores `rest`, which is "/PATH" or empty, as the path of the address. Returns NULL, or the reason
+ * why the path is not valid. */
 static const char *take_path(wb__address *address, wb__arena *arena, wb__str rest)
 {
     address->path = "";
@@ -225,7 +226,8 @@ const char *wb__address_parse(wb__address *address, wb__arena *arena, const char
 
 /* ---- pages of a hub ---- */
 
-/* Takes "/blob/REVISION" and the like off the front. Returns false for other pages. */
+/* Removes "/blob/REVISION" (or raw, resolve, tree) from the start of *rest and stores the revision.
+ * Returns false if *rest begins otherwise. */
 static bool take_view(wb__str *rest, wb__str *revision)
 {
     static const wb__str views[] = {{"/blob/", 6}, {"/raw/", 5}, {"/resolve/", 9}, {"/tree/", 6}};
@@ -241,7 +243,7 @@ static bool take_view(wb__str *rest, wb__str *revision)
     return false;
 }
 
-/* Completes an address from the parts of a page. */
+/* Fills in an address from the parts of the URL of a page. Returns NULL, or what is not valid. */
 static const char *fill_page(wb__address *address, wb__arena *arena, wb__str repo, wb__str revision,
                              wb__str path)
 {

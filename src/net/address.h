@@ -41,9 +41,10 @@ wb__address_kind wb__address_kind_of(const char *text);
 const char *wb__address_parse(wb__address *address, wb__arena *arena, const char *text);
 
 /*
- * If `url`, which is below `endpoint`, is the web page or a file of a repository, such as
- * ENDPOINT/owner/name/blob/main/model.gguf, sets *address to the same file as hf:// and *is_page to
- * true. Words of the path: blob, raw, resolve, tree.
+ * Recognizes the URL of a repository or of one of its files on the hub, such as
+ * ENDPOINT/owner/name/blob/main/model.gguf (instead of blob also raw, resolve or tree). For such a
+ * URL, sets *is_page to true and *address to the equivalent of an hf:// address. Returns NULL, or
+ * the reason why the address is not valid.
  */
 const char *wb__address_of_page(wb__address *address, wb__arena *arena, const char *url,
                                 const char *endpoint, bool *is_page);

@@ -5,13 +5,14 @@
 #define LEAST_BYTES ((uint64_t)64 << 10)
 #define WINDOW_FIRST ((uint64_t)256 << 10)
 #define WINDOW_LAST ((uint64_t)4 << 20)
-#define SMALL_RANGE ((uint64_t)1 << 20)  /* fetched in one request */
-#define HEADER_LAST ((uint64_t)16 << 20) /* maximum for a request in a header */
+#define SMALL_RANGE ((uint64_t)1 << 20)  /* ranges up to this size are fetched in one request */
+#define HEADER_LAST ((uint64_t)16 << 20) /* maximum size of a request in a header */
 #define DEPTH_MAX 8u
 #define DIRECT_BYTES ((size_t)4 << 20)
 #define DIRECT_PIECES 8u
 
-/* Lets the extent see new bytes from the start of the file on. The lock is held. */
+/* Passes the new bytes of a chunk to the prediction of the header's length (net/extent.h), if they
+ * follow those that it has seen. The lock is held. */
 static void feed_extent(wb__cached_file *file, wb__chunk *chunk)
 {
     wb__extent *extent = &file->extent;
@@ -44,7 +45,8 @@ static uint64_t next_window(wb__expected *range, uint64_t offset)
     range->window = range->window * 2 > WINDOW_LAST ? WINDOW_LAST : range->window * 2;
     if (range->depth < DEPTH_MAX)
         range->depth++;
-    /* A small rest is not worth a request. The neighbour of a small range is often read next. */
+    /* Extend the chunk to the end of the range if little would be left, and to LEAST_BYTES: the
+     * bytes after a small range are often read next. */
     if (left < n + n / 4)
         n = left < LEAST_BYTES ? LEAST_BYTES : left;
     return offset + n;
@@ -67,8 +69,8 @@ static uint64_t plan_end(wb__cached_file *file, uint64_t offset, size_t n)
     return wb__chunk_clip(file, offset, end < size ? end : size);
 }
 
-/* Creates the chunks ahead of a reader at `offset`. Returns their number; they are to be started
- * without the lock. */
+/* Creates the chunks ahead of a reader at `offset`. Returns their number. The caller starts their
+ * transfers after it has released the lock. */
 static size_t plan_ahead(wb__cached_file *file, uint64_t offset, wb__chunk **chunks)
 {
     wb__expected *range = find_expected(file, offset);
@@ -125,7 +127,8 @@ static wb_status await_byte(wb__chunk *chunk, uint64_t offset, uint64_t *arrived
     }
 }
 
-/* Without users, nobody advances the transfer of a chunk. */
+/* Ends the use of a chunk. Without users, nobody advances its transfer, so another transfer must
+ * ask for the content address in its place (wb__transfer_disclaim). */
 static void leave(wb__chunk *chunk)
 {
     wb_net *net = chunk->file->remote.net;
@@ -330,7 +333,8 @@ wb_status wb__cached_file_probe(wb__cached_file *file, wb__context *context)
     return status;
 }
 
-/* If the server states no version, no other run can know that the bytes are the same. */
+/* Returns the digest or the ETag of the file. If there is neither, returns a random version,
+ * because another run cannot know that the bytes are the same. */
 static const char *version_of(wb__cached_file *file)
 {
     const wb__remote *remote = &file->remote;

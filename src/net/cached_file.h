@@ -1,8 +1,9 @@
 /*
  * net/cached_file.h: random access to a remote file through a bounded cache in memory.
  *
- * The cache consists of chunks: ranges that were fetched, or are being fetched, in one request each.
- * A read waits until the chunk with its first byte has arrived so far. How much a request fetches:
+ * The cache consists of chunks: ranges that were fetched, or are being fetched, in one request
+ * each. A read waits until its first byte has arrived, not for the whole chunk. How much a request
+ * fetches:
  *
  *   first request              the first 100 KiB, which hold 97 % of all safetensors headers
  *   in the header              up to its end as predicted (net/extent.h), at most 16 MiB
@@ -46,16 +47,16 @@ typedef struct wb__cached_file {
 void wb__cached_file_init(wb__cached_file *file, wb_net *net, wb__url *url);
 void wb__cached_file_free(wb__cached_file *file);
 
-/* Returns the transfer of the first bytes, for wb__transfers_settle; NULL if memory runs out, or if
- * the file is empty. Threads that ask for the same file share the transfer. Release it with
- * wb__cached_file_release. */
+/* Returns the transfer of the first bytes, which wb__transfers_settle can run; NULL if memory runs
+ * out, or if the file is empty. Threads that ask for the same file share the transfer. Release it
+ * with wb__cached_file_release. */
 wb__transfer *wb__cached_file_head(wb__cached_file *file);
 void wb__cached_file_release(wb__transfer *head);
 
-/* Fetches the first bytes, which tells the size and whether the file exists. */
+/* Fetches the first bytes. The response shows whether the file exists, and its size. */
 wb_status wb__cached_file_probe(wb__cached_file *file, wb__context *context);
 
-/* Fills in a source of the file, without `close`. The size of the file must be known. */
+/* Fills in *source; its `close` stays NULL. The size of the file must be known. */
 void wb__cached_file_source(wb__cached_file *file, wb_source *source);
 
 #endif

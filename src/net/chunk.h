@@ -16,14 +16,15 @@ typedef struct wb__chunk {
     struct wb__cached_file *file;
     struct wb__chunk *next;          /* of the file */
     struct wb__chunk *older, *newer; /* of the cache */
-    unsigned users;                  /* readers that copy from the chunk; it is not freed then */
+    unsigned users;                  /* number of readers; the chunk is freed only if it is 0 */
     wb__transfer transfer;
     uint8_t *bytes;
     size_t size;
 } wb__chunk;
 
 /* Creates a chunk of the bytes from `begin` to `end` and adds it to the file, without starting its
- * transfer. Releases the lock in between. Returns NULL if memory runs out. */
+ * transfer. May release the lock for a while to free other chunks. Returns NULL if memory runs
+ * out. */
 wb__chunk *wb__chunk_new(struct wb__cached_file *file, uint64_t begin, uint64_t end);
 
 /* Takes a chunk out of its file and the cache. wb__chunk_free frees it then, without the lock. */

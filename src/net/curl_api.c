@@ -9,7 +9,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
-#define UNDER_MSAN 1 /* it would not see what libcurl writes */
+#define UNDER_MSAN 1 /* libcurl is not loaded: MSan would not see what it writes */
 #endif
 #endif
 #ifndef UNDER_MSAN

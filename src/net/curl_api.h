@@ -1,14 +1,14 @@
 /*
  * net/curl_api.h: libcurl, loaded at run time.
  *
- * A program that links libweighbridge-net therefore starts as fast as before and needs libcurl only
- * if it uses the network.
+ * A program that links libweighbridge-net therefore needs libcurl only if it uses the network, and
+ * otherwise starts as fast as one that does not link it.
  */
 #ifndef WB_NET_CURL_API_H
 #define WB_NET_CURL_API_H
 
-#define CURL_DISABLE_DEPRECATION /* CURLOPT_PROTOCOLS works with every version */
-#define CURL_DISABLE_TYPECHECK   /* would replace the functions by macros */
+#define CURL_DISABLE_DEPRECATION /* CURLOPT_PROTOCOLS is deprecated, but every version has it */
+#define CURL_DISABLE_TYPECHECK   /* type checks would replace the functions by macros */
 #include <curl/curl.h>
 
 typedef struct wb__curl {

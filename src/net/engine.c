@@ -175,7 +175,7 @@ static void release(wb__engine *engine, wb__exchange *exchange)
     exchange->easy = exchange->list = NULL;
 }
 
-/* Ends an exchange that libcurl does not have, or no longer has. */
+/* Ends an exchange whose handle was not added to libcurl, or was removed from it. */
 static void finish(wb__engine *engine, wb__exchange *exchange, wb__outcome outcome)
 {
     exchange->outcome = outcome;

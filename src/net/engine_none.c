@@ -1,4 +1,5 @@
-/* The engine of a build without libcurl: every attempt to use the network explains that. */
+/* The engine of a build without libcurl: every use of the network fails with an error that says
+ * so. */
 #ifndef WB_NET_HAVE_CURL
 #include "net/engine.h"
 #include "net/net_messages.h"

@@ -35,7 +35,8 @@ typedef enum phase {
 
 /* Bytes of a tensor's entry that the prediction assumes: the fields (32 to 56) and a name. */
 #define ENTRY_BYTES 72u
-/* Strings later in a vocabulary are longer than those at its start. */
+/* Strings later in a vocabulary are longer than the average of those at its start, by this
+ * factor. */
 #define LATER_NUMERATOR 9u
 #define LATER_DENOMINATOR 8u
 
@@ -67,7 +68,7 @@ static void lose(wb__extent *e)
     e->phase = PHASE_LOST;
 }
 
-/* Moves on by n bytes that are not looked at. */
+/* Skips n bytes: the next item begins after them. */
 static void skip(wb__extent *e, uint64_t n)
 {
     if (n > GGUF_MAX || !wb__add(e->at, n, &e->at) || e->at > GGUF_MAX)
@@ -186,7 +187,7 @@ static void feed_gguf(wb__extent *e, const uint8_t *bytes, size_t n)
     }
 }
 
-/* Returns where the header ends, as far as the bytes so far tell. */
+/* Returns the predicted end of the header, from the bytes read so far; 0: no prediction. */
 static uint64_t predict_gguf(const wb__extent *e)
 {
     uint64_t end = e->at, average = 0, seen = e->array_elements - e->elements;
@@ -197,7 +198,8 @@ static uint64_t predict_gguf(const wb__extent *e)
         average = (e->at - e->array_at) / seen;
     if (in_array)
         end += e->elements * (average < 8 ? 12 : average) / LATER_DENOMINATOR * LATER_NUMERATOR;
-    /* After the tokens come their types and, for byte pair encoding, about as many merges. */
+    /* After the tokens come their types, 4 bytes each. Merges of byte pair encoding may follow;
+     * they are not predicted. */
     if (in_array && !e->has_merges && e->array_elements == e->tokens)
         end += e->tokens * 4;
     return e->phase == PHASE_END ? end : end + e->tensors * ENTRY_BYTES;

@@ -1,10 +1,10 @@
 /*
  * net/extent.h: predicts from the first bytes of a file how long its header is.
  *
- * Each request costs a round trip, so the rest of a header should come in one of them; but bytes that
+ * Each request costs a round trip, so one request should fetch the rest of a header; but bytes that
  * are not needed cost time too. The header of a safetensors file begins with its length. A GGUF file
- * has no such number: the reader of its keys follows them without keeping anything, and where it
- * runs out of bytes inside a long array of strings, it extrapolates from the elements it has seen.
+ * has no such number: its keys are read one by one, without storing them. If the bytes end inside a
+ * long array of strings, its size is extrapolated from the elements read so far.
  * The prediction may be too short or too long, never harmful: it only determines how much is
  * fetched ahead.
  */
@@ -27,7 +27,7 @@ typedef struct wb__extent {
 
     /* ---- GGUF ---- */
     uint64_t at;       /* offset of the next item; may be after `fed` */
-    uint8_t item[8];   /* its first bytes, if they are split between feeds */
+    uint8_t item[8];   /* first bytes of the next item, if a feed ended inside it */
     size_t item_bytes; /* number of bytes in `item` */
     unsigned phase;
     uint64_t keys, tensors;            /* left to read */
@@ -35,7 +35,7 @@ typedef struct wb__extent {
     uint64_t array_at, array_elements; /* start of the current array of strings, and its length */
     uint32_t type;                     /* of the current value or element */
     bool has_merges;
-    uint64_t tokens; /* length of the first long array of strings */
+    uint64_t tokens; /* number of tokens: elements of the first long array of strings */
 } wb__extent;
 
 /* Takes the next bytes of the file. Bytes after the end of the header are ignored. */

@@ -6,7 +6,7 @@
 
 typedef struct reason {
     unsigned status;  /* 0: any */
-    const char *code; /* X-Error-Code of a hub; NULL: any */
+    const char *code; /* header field X-Error-Code, sent by hubs; NULL: any */
     wb_status result;
     wb__finding_id finding;
     const char *message;
@@ -73,7 +73,7 @@ wb_status wb__fail_reply(const wb_net *net, wb__context *context, const wb__url 
 typedef struct fault {
     wb__outcome outcome;
     wb__finding_id finding;
-    const char *message; /* with the host and libcurl's description */
+    const char *message; /* format; arguments: the host, libcurl's description */
 } fault;
 
 static const fault faults[] = {

@@ -126,7 +126,7 @@ static bool wait_again(const attempt *a, unsigned *failures)
     return wait != UINT64_MAX;
 }
 
-/* Returns true if the reply is final. */
+/* Returns true if a reply arrived completely and its status is not a temporary failure. */
 static bool is_final(const attempt *a)
 {
     return a->exchange.outcome == WB__OUTCOME_COMPLETE &&
@@ -173,7 +173,8 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
     }
 }
 
-/* A proxy or a network's login page may answer in place of the server. */
+/* Fails if the reply is a web page: a proxy or the login page of a network may have answered in
+ * place of the server. */
 static wb_status check_type(const wb__fetch *fetch, wb__context *context)
 {
     char host[128];

@@ -24,8 +24,9 @@ wb_status wb__fetch_begin(wb__fetch *fetch, wb_net *net, wb__context *context, c
 void wb__fetch_free(wb__fetch *fetch);
 
 /*
- * Sends the request. Follows redirects, repeats what can pass, and returns WB_OK for a reply
- * with any status: wb__fetch_run_ok also fails for a status other than 2xx, and for web pages.
+ * Sends the request. Follows redirects, and tries again after temporary failures. wb__fetch_run
+ * returns WB_OK for a reply with any status; wb__fetch_run_ok fails for a status other than 2xx,
+ * and for web pages.
  */
 wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context);
 wb_status wb__fetch_run_ok(wb__fetch *fetch, wb_net *net, wb__context *context);

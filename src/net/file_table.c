@@ -172,7 +172,7 @@ static wb__file_entry *find(wb_net *net, const char *path, bool *is_full)
     return entry;
 }
 
-/* Returns the name of a path in the directory, or an empty string. */
+/* Returns the file name of `path` if it is directly in the directory `folder`, else empty. */
 static wb__str name_in(const char *path, wb__str folder)
 {
     wb__str whole = wb__str_from(path, SIZE_MAX);
@@ -235,7 +235,8 @@ static wb__file_entry *add_entry(wb_net *net, wb__file_entry *entry)
     return other;
 }
 
-/* A web server redirects the path of a directory to the same path with '/'. */
+/* Returns true if the server redirected the URL to the same URL with '/' at the end, as web servers
+ * do for directories. */
 static bool is_folder_redirect(const wb__cached_file *file)
 {
     const wb__url *url = &file->remote.url, *content = &file->remote.content;
@@ -256,7 +257,8 @@ static wb_status probe_entry(wb_net *net, wb__context *context, wb__file_entry *
     return is_folder ? WB_OK : status;
 }
 
-/* Servers that do not list their files answer 403 for a file that does not exist. */
+/* Returns true if the file does not exist. Servers that do not list their files answer 403 for such
+ * a file, so a denial counts unless a listing has the file (and its digest). */
 static bool counts_as_missing(const wb__context *context, const wb__file_entry *entry,
                               wb_status status)
 {
@@ -276,7 +278,8 @@ static wb_status keep_missing(wb_net *net, const wb__context *context, wb__file_
     return WB_ERROR_NOT_FOUND;
 }
 
-/* Reports the error of a file that is known not to exist. *must_probe: its size is not known yet. */
+/* Fails if the file is known not to exist. Sets *must_probe to true if its size is not known, so
+ * that the server has to be asked. */
 static wb_status recall(wb_net *net, const wb__context *context, const wb__file_entry *entry,
                         bool *must_probe)
 {

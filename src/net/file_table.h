@@ -13,7 +13,7 @@
 typedef struct wb__file_entry {
     struct wb__file_entry *next; /* with the same hash */
     char *path;
-    char *local; /* path of a blob in the hub's cache, in place of `file`; NULL: none */
+    char *local; /* file in the cache of huggingface_hub, read in place of `file`; NULL: none */
     wb__cached_file *file;
 
     /* ---- under the lock of the wb_net ---- */
@@ -30,8 +30,9 @@ void wb__file_table_free(wb_net *net);
 wb_status wb__file_entry_get(wb_net *net, wb__context *context, const char *path, bool probe,
                              wb__file_entry **entry);
 
-/* Returns the name of a file in a directory that was asked for and is a shard: `shards_of` returns
- * the number of shards in its set, or 0. Borrowed as long as the table; empty if there is none. */
+/* Returns the name of a shard in the table whose directory is `folder`, or an empty string.
+ * `shards_of` returns the number of shards in the set of a shard, and 0 for other names. The result
+ * is valid as long as the table. */
 wb__str wb__file_table_name(wb_net *net, const char *folder,
                             uint64_t (*shards_of)(wb__str name, wb__str *prefix,
                                                   wb__str *extension));

@@ -1,5 +1,6 @@
 /*
- * net/hub.h: repositories of a hub: from a revision to a commit, and the list of the files.
+ * net/hub.h: repositories of a hub (Hugging Face Hub, or a server with the same API): finds the
+ * commit of a revision, and the list of its files.
  *
  * One request finds the commit and one for every 1,000 files lists them, with sizes and digests, so
  * that no file needs a request of its own to be described. Files are then fetched at the commit,

@@ -21,7 +21,8 @@ void wb__hub_cache_folder(wb__buffer *out, const wb_net *net, const wb__address 
     wb__buffer_text(out, slash + 1);
 }
 
-/* Makes the path FOLDER/KIND/NAME. The caller frees the buffer. */
+/* Makes the path of a file in the cache: the folder of the repository, then `kind` ("/refs/"),
+ * `name` and `end`. The caller frees the buffer. */
 static wb_status make_path(wb__buffer *out, const wb_net *net, wb__context *context,
                            const wb__address *address, const char *kind, const char *name,
                            const char *end)

@@ -1,5 +1,6 @@
 /*
- * How a transfer goes on when its exchange has ended.
+ * How a transfer goes on when its exchange has ended. A file has a permanent address; the server
+ * may redirect it to a content address, which expires (net/remote.h).
  *
  *   the range is complete                        done
  *   redirect of the address                      ask its target, which becomes the content address
@@ -19,7 +20,6 @@
 
 #define RENEWALS_MAX 2u
 
-/* What a judgement needs. */
 typedef struct judgement {
     wb__transfer *t;
     wb_net *net;
@@ -90,7 +90,8 @@ static bool again_later(const judgement *j)
 
 /* ---- redirects ---- */
 
-/* Compares what a hub says about the file behind the redirect with what is known about it. */
+/* Compares the X-Linked-Size and X-Linked-Etag of a redirect with the known size and digest of the
+ * file. Returns NULL, or the contradiction. */
 static const char *check_linked(const judgement *j)
 {
     const wb__remote *remote = j->t->remote;
@@ -200,7 +201,8 @@ static uint64_t rest(const judgement *j)
     return n;
 }
 
-/* The response had bytes of the range, but not all of them. */
+/* The response ended before the range was complete. Asks for the rest: at once if bytes arrived,
+ * else after a wait. */
 static void judge_short(const judgement *j)
 {
     if (j->t->received > j->t->received_before)

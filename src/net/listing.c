@@ -83,7 +83,8 @@ static void read_lfs(wb__reply *reply, wb__repo_file *file, bool *is_lfs)
         (void)wb__reply_fail(reply, "the digest of a file is not 64 hexadecimal digits");
 }
 
-/* The size of an LFS file is repeated in "lfs", which counts: other members follow in any order. */
+/* An LFS file has "size" twice: as a member of its own and inside "lfs". The one in "lfs" is used,
+ * whatever the order of the members. */
 static void read_entry(wb__listing *listing, wb__reply *reply)
 {
     wb__repo_file file = {.size = UINT64_MAX};

@@ -29,7 +29,7 @@ typedef struct wb__repo_file {
     uint64_t size;                   /* in bytes */
     char oid[WB__HEX_COMMIT + 1];    /* git id: of the file, or of its LFS pointer */
     char sha256[WB__HEX_SHA256 + 1]; /* of the file if it is stored by LFS, else empty */
-    char xet[WB__HEX_SHA256 + 1];    /* empty if there is none */
+    char xet[WB__HEX_SHA256 + 1];    /* hash in Xet storage; empty if there is none */
 } wb__repo_file;
 
 typedef struct wb__listing {
@@ -66,7 +66,8 @@ wb_status wb__listing_add_page(wb__listing *listing, wb__context *context, const
 wb_status wb__listing_add_cached(wb__listing *listing, wb__context *context, const char *text,
                                  size_t n);
 
-/* Sorts the files. Fails with FORMAT if two paths are the same or cannot exist in one directory. */
+/* Sorts the files. Fails with FORMAT if two paths are the same or cannot exist in one directory
+ * tree (wb__paths_conflict). */
 wb_status wb__listing_finish(wb__listing *listing, wb__context *context);
 
 /* Returns the file with this path, or NULL. Requires wb__listing_finish. */

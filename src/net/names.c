@@ -121,8 +121,9 @@ const char *wb__revision_fault(const char *revision)
 
 /* ---- conflicts ---- */
 
-/* ASCII letters only: file systems fold more, but differ in what. A conflict that this misses ends
- * in an error of the file system, never in a file with wrong contents. */
+/* Converts ASCII letters to lower case. File systems that ignore case also fold other letters, but
+ * not all the same ones. A conflict that this misses ends in an error of the file system, never in
+ * a file with wrong contents. */
 static char *fold(const wb_allocator *allocator, const char *path)
 {
     size_t n = strlen(path) + 1;

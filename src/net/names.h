@@ -10,7 +10,7 @@
 
 #include "core/core.h"
 
-/* Return NULL, or the reason why the text is refused (a static string). */
+/* The functions …_fault return NULL, or the reason why the text is refused (a static string). */
 
 /*
  * The path of a file in a repository: relative, segments separated by '/', each of 1 to 255 bytes,
@@ -39,9 +39,9 @@ wb__str wb__blob_name(wb__str etag);
 void wb__hex_encode(const uint8_t *bytes, size_t n, char *digits);
 
 /*
- * Paths that can be files of the same directory tree on every file system. `paths` are in byte
- * order. Returns the first path that is equal to another one if the case of letters is ignored, or
- * that is a directory of another one; NULL if there is none. `allocator` holds the folded copies;
+ * Finds paths that cannot both be files of one directory tree on every file system. Returns a path
+ * that is equal to another one if the case of ASCII letters is ignored, or that is a directory of
+ * another one ("a" and "a/b"); NULL if there is none. `allocator` is used for lower-case copies;
  * *out_of_memory is set if it fails.
  */
 const char *wb__paths_conflict(const wb_allocator *allocator, const char *const *paths, size_t n,

@@ -99,7 +99,8 @@ void wb__net_note(const wb_net *net, const char *format, ...)
 
 /* ---- requests ---- */
 
-/* The user should know that a host other than the usual one gets the token. The lock is held. */
+/* Returns true once if the token goes to an endpoint other than the default one or this machine:
+ * the user should know. The lock is held. */
 static bool must_warn(wb_net *net)
 {
     const wb__settings *settings = &net->settings;

@@ -52,7 +52,7 @@ struct wb_net {
     bool warned_mirror;
     struct wb__file_table *files;        /* net/file_table.h */
     wb__chunk_cache cache;               /* under the lock */
-    wb__s3 s3[2];                        /* S3, and Google's interface to S3; under the lock */
+    wb__s3 s3[2];                        /* S3, Google's S3-compatible interface; under the lock */
     struct wb__repo *repos;              /* net/hub.h; under the lock */
     uint64_t requests, received, random; /* under the lock */
 };

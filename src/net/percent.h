@@ -1,5 +1,5 @@
 /*
- * net/percent.h: percent-encoding of URLs (RFC 3986, 2.1), and the characters that it needs.
+ * net/percent.h: percent-encoding of URLs (RFC 3986, 2.1), and functions for ASCII characters.
  */
 #ifndef WB_NET_PERCENT_H
 #define WB_NET_PERCENT_H
@@ -7,8 +7,8 @@
 #include "core/buffer.h"
 #include "core/core.h"
 
-/* Appends `text` with percent-encoding: all bytes except letters, digits and "-._~", and '/' if
- * `slash` is true. */
+/* Appends `text` and percent-encodes all bytes except letters, digits and "-._~". If `slash` is
+ * true, '/' is not encoded either. */
 void wb__percent_add(wb__buffer *out, wb__str text, bool slash);
 
 /* Appends a byte as '%' and two digits. */

@@ -33,7 +33,8 @@ wb_status wb__address_read(wb_net *net, wb__context *context, wb__arena *arena, 
     return fault == NULL ? WB_OK : wb__fail_address(context, fault);
 }
 
-/* Reads the settings of AWS once. Returns the credentials for S3, or for Google's HMAC keys. */
+/* Reads the settings of AWS at the first call. Sets *s3 to the credentials for S3 or, if `google`
+ * is true, for Google Cloud Storage, whose HMAC keys are in the same settings. */
 static wb_status find_s3(wb_net *net, wb__context *context, bool google, const wb__s3 **s3)
 {
     wb__environment environment = wb__process_environment();

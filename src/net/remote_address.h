@@ -1,5 +1,5 @@
 /*
- * net/remote_address.h: addresses with the settings that they need.
+ * net/remote_address.h: turns addresses into URLs and credentials, with the settings of a wb_net.
  */
 #ifndef WB_NET_REMOTE_ADDRESS_H
 #define WB_NET_REMOTE_ADDRESS_H

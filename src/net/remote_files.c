@@ -78,9 +78,9 @@ static wb_status list_path(void *ctx, const char *path,
     return wb__remote_list(ctx, &context, path, each, each_ctx);
 }
 
-#define HEADS 64 /* files whose heads are fetched together */
+#define HEADS 64 /* maximum number of files whose first bytes are fetched together */
 
-/* Fetches the first bytes of files in parallel. A failure shows when the file is opened. */
+/* Fetches the first bytes of files in parallel. Failures are reported when a file is opened. */
 static void fetch_heads(wb_net *net, wb__context *context, const char *const *paths, size_t count)
 {
     wb__transfer *heads[HEADS];
@@ -98,7 +98,8 @@ static void fetch_heads(wb_net *net, wb__context *context, const char *const *pa
         wb__cached_file_release(heads[i]);
 }
 
-/* Heads that would not stay in the cache until their files are opened are not fetched. */
+/* Fetches the first bytes of files that will be opened soon, but of no more files than fit into
+ * half of the cache, because the bytes must stay there until then. */
 static void expect_paths(void *ctx, const char *const *paths, size_t count)
 {
     wb_net *net = ctx;

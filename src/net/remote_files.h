@@ -3,15 +3,16 @@
  *
  *     hf://…            from the listing of the repository
  *     s3://…/, gs://…/  from a listing of the objects below the prefix
- *     http(s)://…/      the index of shards tells the files; without one, the page of the directory
- *                       if the server makes one (autoindex). A shard's name tells its set as well.
+ *     http(s)://…/      from the index of shards; without one, from the name of a shard that was
+ *                       opened (-00001-of-00003); else from the links of the page that the server
+ *                       generates for the directory (autoindex)
  */
 #ifndef WB_NET_REMOTE_FILES_H
 #define WB_NET_REMOTE_FILES_H
 
 #include "net/net.h"
 
-/* Fills in the struct. */
+/* Fills in *files. */
 void wb__remote_files(wb_net *net, wb_files *files);
 
 #endif

@@ -16,7 +16,7 @@
 #define NAMES_MAX ((size_t)1000000)
 #define OBJECT_PAGES 1000u
 
-/* Passes the names on, each directory once. */
+/* Passes names to `each`, unless a name is equal to the one before: paths can share a directory. */
 typedef struct names {
     wb_net *net;
     wb__context *context;
@@ -24,7 +24,7 @@ typedef struct names {
     void *ctx;
     wb__buffer name; /* the last name, NUL-terminated */
     size_t count;
-    size_t skip; /* number of bytes of the prefix, in listings of objects */
+    size_t skip; /* bytes before the name in object keys: the length of the prefix */
 } names;
 
 static wb_status pass_on(names *n, wb__str name)
@@ -217,7 +217,7 @@ static wb_status pass_link(void *ctx, wb__str name)
     return wb__path_fault(name) == NULL ? pass_on(ctx, name) : WB_OK;
 }
 
-/* Reads the page that a server makes of a directory. */
+/* Reads the names from the HTML page that a web server generates for a directory. */
 static wb_status list_links(names *n, const char *folder)
 {
     wb__fetch fetch = {0};

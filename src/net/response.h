@@ -57,9 +57,9 @@ bool wb__parse_unsatisfied_range(const char *value, uint64_t *total);
 wb__str wb__parse_link(const char *value, const char *rel);
 
 /*
- * Returns the number of seconds to wait that the response asks for, or UINT64_MAX if it asks for
- * none: from RateLimit (r=0;t=SECONDS), else from Retry-After, in seconds or as an HTTP date
- * relative to `now` in seconds since 1970.
+ * Returns the number of seconds that the client shall wait: from RateLimit (r=0;t=SECONDS), else
+ * from Retry-After (seconds, or an HTTP date minus `now`, which is in seconds since 1970). Returns
+ * UINT64_MAX if the response asks for no wait.
  */
 uint64_t wb__response_wait(const wb__response *response, int64_t now);
 

@@ -1,9 +1,9 @@
 /*
- * net/retry.h: which failures pass, and how long to wait before the next attempt.
+ * net/retry.h: which failures are temporary, and how long to wait before the next attempt.
  *
  * The wait doubles with each failure in a row, from 0.5 s to 30 s, less a random part of up to a
- * half, so that many clients do not return at the same moment. A wait that the server asks for
- * counts instead, up to 5 minutes.
+ * half, so that many clients do not return at the same moment. If the server asks for a wait of up
+ * to 5 minutes, that one is used instead.
  */
 #ifndef WB_NET_RETRY_H
 #define WB_NET_RETRY_H

@@ -24,8 +24,8 @@ static bool has_dots(wb__str key)
            wb__str_has(key, WB__STR("//"));
 }
 
-/* Appends "https://BUCKET.s3.REGION.amazonaws.com", or "ENDPOINT/BUCKET". A dot in the bucket would
- * break the certificate of the former. */
+/* Appends "https://BUCKET.s3.REGION.amazonaws.com", or "ENDPOINT/BUCKET". Without an endpoint, a
+ * bucket with a dot is in the path, too: the TLS certificate does not cover its host. */
 static void add_place(wb__buffer *out, const char *endpoint, const char *region, const char *bucket)
 {
     if (endpoint == NULL && strchr(bucket, '.') == NULL) {
@@ -205,7 +205,7 @@ static bool hash_text(signing *s, char digits[2 * WB__SHA256_BYTES])
     return good;
 }
 
-/* The string to sign replaces the canonical request. */
+/* Replaces the canonical request in s->text by the string to sign, which has its hash. */
 static bool make_string_to_sign(signing *s)
 {
     char digits[2 * WB__SHA256_BYTES];

@@ -1,5 +1,5 @@
 /*
- * net/s3.h: addresses of objects in S3 and compatible stores, signed by us.
+ * net/s3.h: makes and signs URLs of objects in S3 and compatible stores.
  *
  * A presigned URL (AWS Signature Version 4, query form) carries the signature in its query, so that
  * ranges and retries need no signature of their own, and no header field carries a secret.
@@ -19,8 +19,9 @@ typedef struct wb__s3 {
 } wb__s3;
 
 /*
- * Makes the URL of an object, or of the bucket if the key is empty: with the bucket in the path for
- * an endpoint of the user, else in the name of the host. Returns NULL or the reason for a failure.
+ * Makes the URL of an object, or of the bucket if the key is empty. The bucket is in the path if
+ * `endpoint` is not NULL or its name has a dot, else in the host name. Returns NULL or the reason
+ * for a failure.
  */
 const char *wb__s3_url(wb__url *url, const wb_allocator *allocator, const char *endpoint,
                        const char *region, const char *bucket, const char *key, const char *query);

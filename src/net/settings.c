@@ -157,8 +157,8 @@ wb_status wb__read_small_file(wb__context *context, wb__arena *arena, const char
     return status;
 }
 
-/* Takes blanks and line breaks off both ends. A token becomes part of a header field, so it has
- * printable ASCII characters only. */
+/* Stores a token without blanks and line breaks at both ends. Fails if it has other characters than
+ * printable ASCII, because it becomes part of a header field. */
 static wb_status take_token(wb__settings *settings, wb__context *context, const char *text,
                             const char *from)
 {
@@ -211,7 +211,7 @@ static wb_status find_token(wb__settings *settings, wb__context *context,
                           named != NULL ? NULL : "token", &path);
     if (status == WB_OK)
         status = wb__read_small_file(context, &settings->arena, path, 2 * WB__TOKEN_MAX, &text);
-    if (status == WB_ERROR_IO) { /* another user's file: public files need no token */
+    if (status == WB_ERROR_IO) { /* not readable, maybe another user's: go on without a token */
         (void)wb__error_reset(context->error, context->error);
         return WB_OK;
     }
@@ -271,7 +271,8 @@ static const char *first_of(const wb__environment *environment, const char *cons
     return value;
 }
 
-/* A bundle of certificates. The first two names are those of requests, the third that of OpenSSL. */
+/* Finds the CA certificates. The Python package `requests` uses the first two variables, OpenSSL
+ * the others. */
 static wb_status find_certificates(wb__settings *settings, wb__context *context,
                                    const wb__environment *environment)
 {

@@ -44,7 +44,8 @@ static const char *set_fault(wb__transfer *t, wb__transfer_fault kind, const cha
     return message;
 }
 
-/* A server may ignore If-Range. */
+/* Returns true if the response belongs to another version of the file than the bytes so far.
+ * If-Range asks the server to prevent that, but it may be ignored. */
 static bool has_other_etag(const wb__remote *remote, const wb__response *response)
 {
     const char *etag = wb__response_get(response, WB__FIELD_ETAG);
@@ -69,7 +70,8 @@ static const char *check_partial(wb__transfer *t, const wb__response *response, 
     return NULL;
 }
 
-/* A server that ignores Range sends the whole file, which serves a transfer from its start. */
+/* Checks a response with the whole file, from a server that ignores Range. It can be used only if
+ * the next byte of the transfer is the first byte of the file. */
 static const char *check_whole(wb__transfer *t, const wb__response *response, uint64_t *total)
 {
     wb__remote *remote = t->remote;
@@ -99,7 +101,8 @@ static void keep_etag(wb__remote *remote, const wb__response *response)
         memcpy(remote->etag, etag, strlen(etag) + 1);
 }
 
-/* Takes the facts of a response that has bytes of the range. The lock is held. */
+/* Checks a response with bytes of the file, and stores the size and the ETag that it states.
+ * Returns NULL, or what is wrong. The lock is held. */
 static const char *accept(wb__transfer *t, const wb__response *response)
 {
     wb__remote *remote = t->remote;
@@ -225,8 +228,8 @@ static void set_failed(wb__transfer *t, wb__context *context)
     wb__net_unlock(net);
 }
 
-/* Claims the search for the content address if nobody searches. The lock is held. Returns false if
- * the transfer has to wait. */
+/* If the content address is not known and no transfer asks for it, makes this transfer the one that
+ * asks. The lock is held. Returns false if the transfer has to wait. */
 static bool may_start(wb__transfer *t)
 {
     wb__remote *remote = t->remote;

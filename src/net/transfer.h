@@ -39,7 +39,7 @@ typedef struct wb__transfer {
     bool (*put)(void *owner, uint64_t offset, const uint8_t *bytes, size_t n);
     void *owner;
 
-    /* Nobody waits for the transfer: it does not ask for the content address. */
+    /* True if no thread waits for the transfer. It then never asks for the content address. */
     bool background;
 
     wb__transfer_state state; /* under the lock */
@@ -76,8 +76,9 @@ void wb__transfer_start(wb__transfer *transfer);
 /* Decides how an ENDED transfer goes on. The lock must not be held. */
 void wb__transfer_judge(wb__transfer *transfer);
 
-/* Judges the transfer if it is ENDED, and starts it if it is IDLE and its time has come. Returns the
- * state; if that is IDLE, sets *wake to the time of the next start, UINT64_MAX after a change. */
+/* Judges the transfer if it is ENDED, and starts it if it is IDLE and its time has come. Returns
+ * the state. If that is IDLE, sets *wake to the time of the next start, or to UINT64_MAX if the
+ * transfer waits for a change (wb__net_wait_change). */
 wb__transfer_state wb__transfer_advance(wb__transfer *transfer, uint64_t *wake);
 
 /* Ends a RUNNING transfer and waits for it; the bytes that arrived stay. No other thread may use the
@@ -95,7 +96,7 @@ void wb__transfers_settle(wb_net *net, wb__transfer *const *transfers, size_t n,
 
 /*
  * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED, whose error is
- * copied to the context. All are stopped then, so that other threads may use them only if n is 1.
+ * copied to the context. After a failure, stops all, so other threads may use them only if n is 1.
  */
 wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,
                             size_t n, size_t parallel);

@@ -28,7 +28,7 @@ typedef struct wb__url {
 
 /*
  * Parses a URL. Returns NULL, or the reason why the text is not accepted (a static string);
- * WB__URL_MEMORY if memory ran out. Release with wb__url_free, also after a failure.
+ * wb__url_memory if memory ran out. Release with wb__url_free, also after a failure.
  */
 extern const char wb__url_memory[];
 const char *wb__url_parse(wb__url *url, const wb_allocator *allocator, wb__str text);
