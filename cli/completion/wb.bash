@@ -237,7 +237,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --force-lossy --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)
