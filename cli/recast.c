@@ -108,6 +108,7 @@ static int take_order(const convert_job *job, recast_order *order)
         .max_file_bytes = job->options.max_file_bytes,
         .flags = (args->given[OPTION_STRICT] ? WB_CONVERT_STRICT : 0) |
                  (args->given[OPTION_FORCE_LOSSY] ? WB_CONVERT_FORCE_LOSSY : 0) |
+                 (args->given[OPTION_RAW] ? WB_CONVERT_RAW : 0) |
                  (job->replaces ? WB_CONVERT_FORCE : 0) | WB_CONVERT_RESUME |
                  (args->given[OPTION_GENERATION] ? WB_CONVERT_FEB2026 : 0),
         .store = args->value[OPTION_STORE],

@@ -72,6 +72,7 @@ complete -c wb -n '__fish_seen_subcommand_from convert' -l rule -x -d 'use TYPE 
 complete -c wb -n '__fish_seen_subcommand_from convert' -l lora -x -d 'merge an adapter from PEFT, mlx-lm or GGUF, multiplied by SCALE [1]; may be repeated'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if a type does not fit a tensor, instead of falling back to another type'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l force-lossy -d 'convert also if programs that read OUT compute something else than config.json specifies'
+complete -c wb -n '__fish_seen_subcommand_from convert' -l raw -d 'copy tensors of an unknown architecture under their own names; do not translate config and tokenizer'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l max-memory -x -d 'limit for buffers of tensor data [256MiB]'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l max-shard-size -x -d 'largest number of tensor bytes per file; K, M, G and KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l max-shard-tensors -x -d 'largest number of tensors per file; copies only'

@@ -75,6 +75,13 @@ typedef struct wb_convert_lora {
  * (convert-granted) names each setting. Without this flag, wb_convert_plan fails with UNSUPPORTED.
  */
 #define WB_CONVERT_FORCE_LOSSY 16u
+/*
+ * Convert a model whose architecture is unknown to another format: copy the tensors under their own
+ * names and dtypes (unless `quant` or `rules` choose others), and do not translate config and
+ * tokenizer. Without this flag, wb_convert_plan fails with UNSUPPORTED if the files name an unknown
+ * architecture. No effect on models of known architectures.
+ */
+#define WB_CONVERT_RAW 32u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */

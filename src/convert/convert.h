@@ -139,8 +139,8 @@ struct wb_conversion {
     struct wb__imatrix *matrix;   /* importance matrix; NULL: the caller gave none */
     const wb_convert_lora *loras; /* the caller's list of adapters; valid only during planning */
     uint64_t lora_count;
-    /* flags of the policy: WB_CONVERT_STRICT, _FORCE, _FEB2026, _RESUME and _FORCE_LOSSY */
-    bool strict, replace, feb2026, resume, lossy;
+    /* flags of the policy: WB_CONVERT_STRICT, _FORCE, _FEB2026, _RESUME, _FORCE_LOSSY and _RAW */
+    bool strict, replace, feb2026, resume, lossy, raw;
     /* number of activation-scale tensors (input_scale) that the plan contains */
     uint64_t input_scales;
     /* Number of source tensors that are left out, because they belong not to the text model but to
@@ -330,6 +330,15 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
 
 /* Refuses values of the config that the target cannot express, or adds a warning. */
 wb_status wb__plan_limits(wb_conversion *conversion, wb__context *context);
+
+/* ---- plan/unknown_architecture.c ---- */
+
+/* Returns true if tensors are copied under their own names (WB_CONVERT_RAW), because the
+ * architecture is unknown. */
+bool wb__plan_is_raw(const wb_conversion *conversion);
+
+/* Refuses to convert a model of an unknown architecture to another format, or warns. */
+wb_status wb__plan_architecture(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/other_parts.c ---- */
 

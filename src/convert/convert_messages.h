@@ -187,6 +187,18 @@
 #define WB__MSG_CONVERT_ARCHITECTURE                                                               \
     "the architecture is unknown, so tensors and metadata are copied unchanged, and programs for " \
     "the target format will probably not load the result"
+#define WB__MSG_CONVERT_ARCHITECTURE_NONE                                                          \
+    "the files name no architecture, so only tensors with common names get the names of the "      \
+    "target format, and programs for it will probably not load the result"
+#define WB__MSG_CONVERT_RAW                                                                        \
+    "the architecture is unknown, so the tensors are copied under their own names, and "           \
+    "config and tokenizer are not translated; programs for the target format will probably not "   \
+    "load the result"
+#define WB__MSG_CONVERT_ARCHITECTURE_ALONE                                                         \
+    "the architecture \"%.64s\" is unknown, and no known family has any of its tensor names"
+#define WB__MSG_CONVERT_ARCHITECTURE_NEAREST                                                       \
+    "the architecture \"%.64s\" is unknown; the most similar family is %s, which has %llu of the " \
+    "%llu tensor names"
 #define WB__MSG_CONVERT_NPZ_METADATA                                                               \
     "a .npz file cannot contain metadata, config or tokenizer, so they are left out"
 

@@ -25,11 +25,12 @@ static wb_status take_policy(wb_conversion *conversion, wb__context *context,
     if (!WB__TAKE(wb_convert_policy, caller, &own))
         return WB__FAIL_SIZE(context, wb_convert_policy, caller);
     if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 |
-                          WB_CONVERT_RESUME | WB_CONVERT_FORCE_LOSSY))
+                          WB_CONVERT_RESUME | WB_CONVERT_FORCE_LOSSY | WB_CONVERT_RAW))
         return fail(context, WB__MSG_CONVERT_POLICY_FLAGS);
     conversion->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     conversion->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
     conversion->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
+    conversion->raw = (policy->flags & WB_CONVERT_RAW) != 0;
     conversion->lossy = (policy->flags & WB_CONVERT_FORCE_LOSSY) != 0;
     conversion->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
     conversion->max_shard = policy->max_file_bytes;

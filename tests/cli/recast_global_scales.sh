@@ -174,7 +174,7 @@ assert gguf["blk.0.attn_v.scale"][2] == struct.pack("<f", packed[layer + "self_a
 make("new", "modelopt", True, family="llama")
 said = json.load(open("new/config.json")) | {"model_type": "new"}
 json.dump(said, open("new/config.json", "w"))
-wb("convert", "new", "new.gguf")
+wb("convert", "new", "new.gguf", "--raw")
 gguf = stored("new.gguf")
-assert gguf["blk.0.ffn_up.weight"][0] == "NVFP4" and "blk.0.ffn_up.scale" in gguf
+assert gguf[layer + "mlp.up_proj.weight"][0] == "NVFP4" and layer + "mlp.up_proj.scale" in gguf
 P

@@ -66,14 +66,22 @@ static bool is_decoded(const wb__planned_tensor *row)
            row->from.dtype == WB_DTYPE_NVFP4;
 }
 
+/* Returns true for a tensor that keeps its dtype because --raw copies a model unchanged. */
+static bool keeps_float(const wb_conversion *conversion, const wb__planned_tensor *row)
+{
+    return wb__plan_is_raw(conversion) && row->from.scheme == WB__SCHEME_PLAIN &&
+           wb__encoding_spec_is_half_or_single(row->from.dtype);
+}
+
 static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
     const wb__recipe_tensor tensor = mix_tensor(row);
     wb__recipe_choice choice = {-1, -1};
     if (!wb__recipe_applies(&tensor)) {
-        row->to = conversion->semantics->by_key && !is_decoded(row)
-                      ? row->from
-                      : wb__encoding_spec_plain(WB_DTYPE_F32);
+        row->to =
+            (conversion->semantics->by_key || keeps_float(conversion, row)) && !is_decoded(row)
+                ? row->from
+                : wb__encoding_spec_plain(WB_DTYPE_F32);
         return;
     }
     switch (conversion->quant.kind) {

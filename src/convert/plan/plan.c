@@ -225,7 +225,8 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
         return WB_OK;
     if (wb__scale_tensors_has(conversion, i))
         return WB_OK;
-    bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);
+    bool known = !wb__plan_is_raw(conversion) &&
+                 wb__rule_match(&conversion->semantics->names.rules, name, &matched);
     if (known && is_left_out(conversion, &matched))
         return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              WB__MSG_CONVERT_TENSOR_DROPPED);
@@ -361,10 +362,8 @@ wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
     wb_status status = wb__semantics_of(conversion->model, context, &conversion->semantics);
     if (status == WB_OK)
         status = check_reads(conversion, context);
-    if (status == WB_OK && !conversion->semantics->is_family &&
-        (conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX))
-        status = wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN,
-                               WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE);
+    if (status == WB_OK)
+        status = wb__plan_architecture(conversion, context);
     if (status == WB_OK && conversion->target == WB_TARGET_NPZ &&
         wb_meta_count(conversion->model) > 0)
         status = wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),

@@ -124,8 +124,9 @@ bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tens
 {
     const wb__recipe_tensor tensor = {
         .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
-    return conversion->semantics->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
-           row->from.dtype == WB_DTYPE_F32 && !wb__recipe_applies(&tensor);
+    return !wb__plan_is_raw(conversion) && conversion->semantics->by_key &&
+           row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F32 &&
+           !wb__recipe_applies(&tensor);
 }
 
 const wb__encoding_spec *wb__plan_ruled(const wb_conversion *conversion,
