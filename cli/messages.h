@@ -188,6 +188,9 @@
     "warning: the system cannot restrict which files are read (Landlock: %s), so all files of "    \
     "the "                                                                                         \
     "user are readable in the sandbox"
+#define MSG_SANDBOX_ALL_WRITABLE                                                                   \
+    "warning: the system cannot restrict which files are read and written (Landlock: %s), so all " \
+    "files of the user are readable and writable in the sandbox"
 #define MSG_SANDBOX_PLATFORM "--sandbox needs Linux on x86-64 or AArch64"
 
 /* upload.c */

@@ -1,5 +1,6 @@
-/* System call filter for Linux (seccomp(2)): an allow list of the calls that reading needs. Calls
- * that only an attacker would make end the process. All other calls fail with ENOSYS. A C library
+/* System call filter for Linux (seccomp(2)): an allow list of the calls that reading needs, and of
+ * those that writing needs if the command has an output. Calls that only an attacker would make end
+ * the process. All other calls fail with ENOSYS. A C library
  * that prefers newer calls (clone3, openat2) then falls back to older calls, whose arguments a
  * filter can inspect.
  *
@@ -39,16 +40,20 @@
 
 typedef enum rule {
     ALLOW,
-    END,      /* ends the process */
-    READING,  /* allowed if the open flags (argument 1 or 2) do not request write access */
-    THREAD,   /* allowed if the call creates a thread, not a process */
-    OURSELF,  /* allowed if argument 0 is the ID of this process */
-    CALLER,   /* allowed if argument 0 is 0, which means this process */
-    PASSIVE,  /* allowed if the protection (argument 2) does not make memory executable */
-    OUTPUT,   /* allowed for all descriptors (argument 0) but standard input */
-    OWN_FILE, /* allowed for descriptors (argument 0) that this process has opened */
-    CONTROL,  /* allowed for some commands of fcntl */
-    TERMINAL, /* allowed for requests that read terminal settings and window size */
+    END,         /* ends the process */
+    READING,     /* allowed if the open flags (argument 1 or 2) do not request write access */
+    WRITING,     /* allowed if the open flags do not truncate or create a file without write access,
+               * which Landlock before Linux 6.2 does not restrict */
+    PERMISSIONS, /* allowed for descriptors that this process has opened, if the mode (argument 1)
+                  * does not let other users write, and has no setuid and setgid bits */
+    THREAD,      /* allowed if the call creates a thread, not a process */
+    OURSELF,     /* allowed if argument 0 is the ID of this process */
+    CALLER,      /* allowed if argument 0 is 0, which means this process */
+    PASSIVE,     /* allowed if the protection (argument 2) does not make memory executable */
+    OUTPUT,      /* allowed for all descriptors (argument 0) but standard input */
+    OWN_FILE,    /* allowed for descriptors (argument 0 or 2) that this process has opened */
+    CONTROL,     /* allowed for some commands of fcntl */
+    TERMINAL,    /* allowed for requests that read terminal settings and window size */
 } rule;
 
 typedef struct call {
@@ -152,10 +157,49 @@ static const call calls[] = {
 #endif
 };
 
-enum { CALLS = sizeof calls / sizeof calls[0], PER_CALL = 6, AROUND = 8 + 2 * CONTROLS };
+/* Further calls of commands that have an output. The rules of these calls replace those in `calls`.
+ * Landlock restricts the paths to the folder of the output.
+ */
+static const call writing_calls[] = {
+    {SYS_openat, WRITING, 2},
+    {SYS_mkdirat, ALLOW, 0},
+    {SYS_unlinkat, ALLOW, 0},
+    {SYS_linkat, ALLOW, 0},
+    {SYS_renameat2, ALLOW, 0},
+#ifdef SYS_renameat
+    {SYS_renameat, ALLOW, 0},
+#endif
+#ifdef SYS_open
+    {SYS_open, WRITING, 1},
+    {SYS_mkdir, ALLOW, 0},
+    {SYS_rmdir, ALLOW, 0},
+    {SYS_unlink, ALLOW, 0},
+    {SYS_link, ALLOW, 0},
+    {SYS_rename, ALLOW, 0},
+#endif
+    {SYS_fchmod, PERMISSIONS, 0},
+    {SYS_fallocate, OWN_FILE, 0},
+    {SYS_copy_file_range, OWN_FILE, 2},
+    {SYS_fsync, ALLOW, 0},
+    {SYS_fdatasync, ALLOW, 0},
+    {SYS_sync_file_range, ALLOW, 0},
+    {SYS_flock, ALLOW, 0},
+    {SYS_statfs, ALLOW, 0},
+    {SYS_geteuid, ALLOW, 0},
+    /* signals that a write can raise */
+    {SYS_rt_sigpending, ALLOW, 0},
+    {SYS_rt_sigtimedwait, ALLOW, 0},
+};
+
+enum {
+    CALLS = sizeof calls / sizeof calls[0],
+    WRITING_CALLS = sizeof writing_calls / sizeof writing_calls[0],
+    PER_CALL = 7,
+    AROUND = 8 + 2 * CONTROLS
+};
 
 typedef struct filter {
-    struct sock_filter code[CALLS * PER_CALL + AROUND];
+    struct sock_filter code[(CALLS + WRITING_CALLS) * PER_CALL + AROUND];
     unsigned short n;
 } filter;
 
@@ -217,6 +261,20 @@ static void emit_rule(filter *f, const call *c)
         emit_choice(f, BPF_JSET, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND, FORBIDDEN,
                     SECCOMP_RET_ALLOW);
         return;
+    case WRITING:
+        emit_argument(f, c->argument);
+        emit(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, O_WRONLY | O_RDWR);
+        emit_return(f, SECCOMP_RET_ALLOW);
+        emit_choice(f, BPF_JSET, O_CREAT | O_TRUNC, FORBIDDEN, SECCOMP_RET_ALLOW);
+        return;
+    case PERMISSIONS:
+        emit_argument(f, 1);
+        emit(f, BPF_JMP | BPF_JSET | BPF_K, 2, 0, ~(uint32_t)0755);
+        emit_argument(f, 0);
+        emit(f, BPF_JMP | BPF_JGT | BPF_K, 1, 0, STDERR_FILENO);
+        emit_return(f, FORBIDDEN);
+        emit_return(f, SECCOMP_RET_ALLOW);
+        return;
     case THREAD:
         emit_argument(f, c->argument);
         emit_choice(f, BPF_JSET, CLONE_THREAD, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
@@ -250,19 +308,26 @@ static void emit_rule(filter *f, const call *c)
     }
 }
 
-static void make(filter *f)
+static void emit_calls(filter *f, const call *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned short comparison = f->n;
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)list[i].number);
+        emit_rule(f, &list[i]);
+        f->code[comparison].jf = (unsigned char)(f->n - comparison - 1);
+    }
+}
+
+static void make(filter *f, bool writes)
 {
     f->n = 0;
     emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
     emit_return(f, SECCOMP_RET_KILL_PROCESS);
     emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < CALLS; i++) {
-        unsigned short comparison = f->n;
-        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)calls[i].number);
-        emit_rule(f, &calls[i]);
-        f->code[comparison].jf = (unsigned char)(f->n - comparison - 1);
-    }
+    if (writes)
+        emit_calls(f, writing_calls, WRITING_CALLS);
+    emit_calls(f, calls, CALLS);
     emit_return(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
@@ -279,14 +344,16 @@ static void load_libraries(void)
 int sandbox_enter(const arguments *args)
 {
     filter f;
-    make(&f);
+    bool writes = sandbox_output(args) != NULL;
+    make(&f, writes);
     const struct sock_fprog program = {f.n, f.code};
     load_libraries();
     sandbox_close_descriptors(args);
     bool is_locked = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     int os_error = is_locked ? sandbox_restrict_files(args) : 0;
     if (os_error != 0)
-        report_line(MSG_SANDBOX_ALL_READABLE, strerror(os_error));
+        report_line(writes ? MSG_SANDBOX_ALL_WRITABLE : MSG_SANDBOX_ALL_READABLE,
+                    strerror(os_error));
     if (is_locked && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
         return EXIT_CLEAN;
     report_line(MSG_SANDBOX_UNAVAILABLE, strerror(errno));

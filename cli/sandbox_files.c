@@ -1,5 +1,6 @@
-/* Restricts which files the process can read in the sandbox. Landlock (landlock(7)) restricts
- * open(2) to the files and directories of a rule set. Inherited descriptors are closed.
+/* Restricts which files the process can read and write in the sandbox. Landlock (landlock(7))
+ * restricts open(2) and the calls that change directories to the files and directories of a rule
+ * set. Inherited descriptors are closed.
  *
  * The constants and the struct are defined here, because the headers of older systems lack the
  * newer ones.
@@ -19,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "paths.h"
 
 #if defined(__linux__) && defined(O_PATH)
@@ -29,8 +31,23 @@
 #define GET_VERSION 1u
 #define PATH_BENEATH 1
 
+#define WRITE_FILE (1u << 1)
 #define READ_FILE (1u << 2)
 #define READ_DIR (1u << 3)
+#define REMOVE_DIR (1u << 4)
+#define REMOVE_FILE (1u << 5)
+#define MAKE_DIR (1u << 7)
+#define MAKE_FILE (1u << 8)
+#define MOVE (1u << 13)
+#define TRUNCATE (1u << 14)
+
+#define READ (READ_FILE | READ_DIR)
+#define CHANGE_FILE (WRITE_FILE | TRUNCATE)
+/* Rights for the directory in which a file is created or replaced, and for the directory in which a
+ * directory is created or replaced.
+ */
+#define CREATE_FILE (READ | CHANGE_FILE | MAKE_FILE | REMOVE_FILE)
+#define CREATE_DIR (CREATE_FILE | MAKE_DIR | REMOVE_DIR | MOVE)
 
 typedef struct attributes {
     uint64_t files, network, scopes; /* bit sets of the rights that are denied unless a rule
@@ -60,14 +77,15 @@ static const struct version {
 
 /* ---- rules ---- */
 
-/* Adds a rule for an open file or directory, and closes it. A file can then be read; a directory
- * gives `rights` for itself and everything below it.
+/* Adds a rule for an open file or directory, and closes it. A directory gives `rights` for itself
+ * and everything below it. A file gives those of the rights that files have.
  */
 static void allow_open(int rules, int fd, uint64_t rights)
 {
     struct stat st;
     if (fd >= 0 && fstat(fd, &st) == 0) {
-        const beneath added = {S_ISDIR(st.st_mode) ? rights : rights & READ_FILE, fd};
+        const beneath added = {S_ISDIR(st.st_mode) ? rights : rights & (READ_FILE | CHANGE_FILE),
+                               fd};
         /* Fails for a pipe, which is readable without a rule. */
         (void)syscall(ADD_RULE, rules, PATH_BENEATH, &added, 0);
     }
@@ -81,12 +99,12 @@ static void allow(int rules, const char *path, uint64_t rights)
 }
 
 /* Same as allow, for the path that consists of the first n bytes of `folder`, and `rest`. */
-static void allow_in(int rules, const char *folder, size_t n, const char *rest)
+static void allow_in(int rules, const char *folder, size_t n, const char *rest, uint64_t rights)
 {
     text path = {0};
     text_add(&path, folder, n);
     text_adds(&path, rest);
-    allow(rules, path.ptr, READ_FILE | READ_DIR);
+    allow(rules, path.ptr, rights);
     text_free(&path);
 }
 
@@ -141,20 +159,20 @@ static void allow_blobs(int rules, const char *path)
     const char *manifests = text_last(path, "/manifests/");
     const char *slash = strrchr(path, '/');
     if (slash != NULL && strncmp(slash, "/models--", 9) == 0) /* the folder of a repository */
-        allow_in(rules, path, strlen(path), "/../blobs");
+        allow_in(rules, path, strlen(path), "/../blobs", READ);
     if (snapshots != NULL) {
-        allow_in(rules, path, (size_t)(snapshots - path), "/blobs");
-        allow_in(rules, path, (size_t)(snapshots - path), "/../blobs");
+        allow_in(rules, path, (size_t)(snapshots - path), "/blobs", READ);
+        allow_in(rules, path, (size_t)(snapshots - path), "/../blobs", READ);
     }
     if (manifests != NULL)
-        allow_in(rules, path, (size_t)(manifests - path), "/blobs");
+        allow_in(rules, path, (size_t)(manifests - path), "/blobs", READ);
 }
 
 static void allow_model(int rules, const char *path)
 {
     struct stat st;
     char *real = realpath(path, NULL);
-    allow(rules, path, READ_FILE | READ_DIR);
+    allow(rules, path, READ);
     if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
         allow_beside(rules, path);
         if (real != NULL)
@@ -186,23 +204,92 @@ static void allow_pattern(int rules, const char *pattern)
     globfree(&found);
 }
 
-static void allow_store(int rules, const arguments *args)
+/* Allows the store that the command reads or writes. */
+static void allow_store(int rules, const arguments *args, uint64_t rights)
 {
     const char *named = args->value[OPTION_STORE], *home = getenv("HOME");
     const char *models = getenv("OLLAMA_MODELS");
     if (named == NULL && models != NULL && models[0] != '\0')
         named = models;
     if (named != NULL)
-        allow(rules, named, READ_FILE | READ_DIR);
+        allow(rules, named, rights);
     else if (home != NULL)
-        allow_in(rules, home, strlen(home), "/.ollama/models");
+        allow_in(rules, home, strlen(home), "/.ollama/models", rights);
+}
+
+/* Returns the number of operands that are models. */
+static size_t count_models(const arguments *args)
+{
+    bool is_one = args->command == COMMAND_CONVERT || args->command == COMMAND_EXPORT ||
+                  args->command == COMMAND_GET;
+    return is_one && args->count > 1 ? 1 : args->count;
+}
+
+const char *sandbox_output(const arguments *args)
+{
+    const char *path = NULL;
+    if (args->given[OPTION_DRY_RUN])
+        return NULL;
+    if (args->command == COMMAND_CONVERT)
+        path = args->operands[args->count - 1];
+    else if (args->command == COMMAND_EXPORT || args->command == COMMAND_GET)
+        path = args->value[OPTION_OUTPUT];
+    return path == NULL || output_is_stdout(path) ? NULL : path;
+}
+
+/* Allows creating the output next to existing files. If the path is a link, the output replaces the
+ * target of the link.
+ */
+static void allow_beside_output(int rules, const char *path, uint64_t rights)
+{
+    text folder = {0};
+    char *real = realpath(path, NULL);
+    size_t n;
+    path = real != NULL ? real : path;
+    for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+        continue;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    text_adds(&folder, n == 0 ? "." : "");
+    text_add(&folder, path, n);
+    allow(rules, folder.ptr, rights);
+    text_free(&folder);
+    free(real);
+}
+
+/* `known` are the rights that this version of Landlock knows. */
+static void allow_output(int rules, const arguments *args, uint64_t known)
+{
+    const char *path = sandbox_output(args);
+    const char *to = args->value[OPTION_TO];
+    if (path == NULL)
+        return;
+    if (to != NULL && strcmp(to, "ollama") == 0)
+        allow_store(rules, args, CREATE_DIR & known);
+    else if (output_is_stream(path))
+        allow(rules, path, CHANGE_FILE & known);
+    else
+        allow_beside_output(rules, path,
+                            (args->command == COMMAND_CONVERT ? CREATE_DIR : CREATE_FILE) & known);
+}
+
+/* `value` is PATH or PATH:SCALE. */
+static void allow_lora(int rules, const char *value)
+{
+    const char *colon = strrchr(value, ':');
+    text path = {0};
+    text_add(&path, value, colon == NULL ? strlen(value) : (size_t)(colon - value));
+    allow_model(rules, path.ptr);
+    text_free(&path);
+    if (colon != NULL)
+        allow_model(rules, value);
 }
 
 static void allow_all(int rules, const arguments *args)
 {
     struct stat st;
     bool in_store = args->command == COMMAND_LIST || args->given[OPTION_STORE];
-    for (size_t i = 0; i < args->count; i++) {
+    for (size_t i = 0; i < count_models(args); i++) {
         const char *path = args->operands[i];
         in_store = in_store || strncmp(path, "ollama://", 9) == 0;
         if (strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0)
@@ -211,11 +298,15 @@ static void allow_all(int rules, const arguments *args)
             allow_model(rules, path);
     }
     if (in_store)
-        allow_store(rules, args);
+        allow_store(rules, args, READ);
+    for (size_t i = 0; i < args->lora_count; i++)
+        allow_lora(rules, args->loras[i]);
+    if (args->given[OPTION_IMATRIX])
+        allow(rules, args->value[OPTION_IMATRIX], READ_FILE);
     if (args->given[OPTION_MANIFEST] && args->value[OPTION_MANIFEST] != NULL)
         allow(rules, args->value[OPTION_MANIFEST], READ_FILE);
     if (args->given[OPTION_FOLLOW_LINKS])
-        allow(rules, "/", READ_FILE | READ_DIR);
+        allow(rules, "/", READ);
 }
 
 int sandbox_restrict_files(const arguments *args)
@@ -228,6 +319,7 @@ int sandbox_restrict_files(const arguments *args)
     if (rules < 0)
         return errno;
     allow_all(rules, args);
+    allow_output(rules, args, known->all.files);
     int os_error = syscall(RESTRICT_SELF, rules, 0) == 0 ? 0 : errno;
     (void)close(rules);
     return os_error;

@@ -192,14 +192,14 @@ _wb() {
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --sandbox --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
     get)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
@@ -233,7 +233,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --force-lossy --raw --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --sandbox --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)

@@ -72,7 +72,63 @@ ln -s "$PWD/kept.json" linked/config.json
 wb inspect --sandbox linked >out 2>&1 || true
 grep -q 'link-outside' out || { cat out; exit 1; }
 same inspect --follow-links linked
-# Commands that write fail.
+# A command without an output writes nothing.
 code=0
 wb hash --sandbox --manifest made.json "$DATA/models/gemma3-4bit" >/dev/null 2>err || code=$?
 [ $code = 5 ] && [ ! -e made.json ] || { cat err; exit 1; }
+# Commands with an output write the same files as without the sandbox, and also replace them.
+writes() {
+    command=$1
+    shift
+    for option in "" --sandbox; do
+        mkdir -p "made$option"
+        (cd "made$option" && wb "$command" $option "$@" >out 2>err) || { echo "$command $*"; cat "made$option/err"; exit 1; }
+        sed -i '/Landlock/d' "made$option/err"
+    done
+    diff -r made made--sandbox
+}
+twin=$DATA/twins/llama
+umask 022
+for again in 1 2; do
+    force=$([ $again = 1 ] || echo --force)
+    writes convert $force "$twin" model.gguf --quant Q8_0
+    writes convert $force "$twin" folder/ --to safetensors
+    writes convert $force "$twin" mlx --to mlx
+    writes convert $force "$twin" shards --to safetensors --max-shard-size 1KiB
+    writes convert $force "$twin" model.npz
+    writes convert $force "$twin" "$PWD/made/../unused.gguf" --dry-run
+    writes get "$twin" model.embed_tokens.weight --policy keep -o get.bin
+    writes export "$twin" model.norm.weight -o norm.npy
+    for folder in made made--sandbox; do # a folder of the user in the replaced folder
+        mkdir -p $folder/mlx/onnx
+        echo text >$folder/mlx/onnx/notes
+    done
+done
+writes convert --force model.gguf copy.gguf
+writes convert "$twin" - --to safetensors
+writes export "$twin" model.norm.weight -o /dev/null --format raw
+mkdir peft
+PYTHONPATH=$SOURCE/tests/cli python3 -B - "$twin/config.json" <<'P'
+import json, sys
+from engine import write
+n = json.load(open(sys.argv[1]))["hidden_size"]
+name = "base_model.model.model.layers.0.self_attn.q_proj.lora_"
+write("peft/adapter_model.safetensors", {name + "A.weight": ("F32", [1, n], b"\0\0\0?" * n),
+                                         name + "B.weight": ("F32", [n, 1], b"\0\0\0?" * n)})
+json.dump({"r": 1, "lora_alpha": 1}, open("peft/adapter_config.json", "w"))
+P
+writes convert "$twin" lora.gguf --quant F32 --lora "$PWD/peft:0.5"
+wb convert --sandbox "$twin" kept.gguf --discard
+# The output replaces the target of a link.
+mkdir target
+: >target/model.gguf
+ln -s target/model.gguf link.gguf
+wb convert --sandbox --force "$twin" link.gguf >/dev/null 2>&1
+wb convert "$twin" plain.gguf >/dev/null 2>&1
+cmp target/model.gguf plain.gguf
+[ -L link.gguf ]
+# An Ollama store
+mkdir store1 store2 # the sandbox cannot create the folder of a store
+wb convert "$twin" test:1 --to ollama --store store1 >/dev/null 2>&1
+wb convert --sandbox "$twin" test:1 --to ollama --store store2 >/dev/null 2>&1
+diff -r store1 store2

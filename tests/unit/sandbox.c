@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../../cli/output.c"
 #include "../../cli/sandbox.c"
 #include "../../cli/sandbox_files.c"
 #include "../../cli/text.c"
@@ -21,7 +22,8 @@ static bool is_unrestricted; /* the kernel has no Landlock, so all files are rea
 
 void report_line(const char *format, ...)
 {
-    is_unrestricted = is_unrestricted || strcmp(format, MSG_SANDBOX_ALL_READABLE) == 0;
+    is_unrestricted = is_unrestricted || strcmp(format, MSG_SANDBOX_ALL_READABLE) == 0 ||
+                      strcmp(format, MSG_SANDBOX_ALL_WRITABLE) == 0;
 }
 
 _Noreturn void die_of_memory(void)
@@ -300,6 +302,150 @@ static int reads_environment_of_another(void)
     return open(path, O_RDONLY) < 0 ? UNREADABLE : FINE;
 }
 
+/* ---- the output ---- */
+
+/* In the tests of a command that writes, its output is out/new. */
+
+static int creates_output(void)
+{
+    return verdict(open("out/new", O_RDWR | O_CREAT | O_EXCL, 0600));
+}
+
+static int creates_unnamed_output(void)
+{
+    char self[32];
+    int fd = open("out", O_TMPFILE | O_RDWR, 0600);
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return fd < 0 ? OTHER : verdict(linkat(AT_FDCWD, self, AT_FDCWD, "out/new", AT_SYMLINK_FOLLOW));
+}
+
+static int replaces_output(void)
+{
+    int fd = open("out/temporary", O_RDWR | O_CREAT | O_EXCL, 0600);
+    return fd < 0 || pwrite(fd, "x", 1, 0) != 1 || fallocate(fd, 0, 0, 4096) != 0 ||
+                   ftruncate(fd, 1) != 0 || fsync(fd) != 0 || fchmod(fd, 0644) != 0
+               ? OTHER
+               : verdict(rename("out/temporary", "out/old"));
+}
+
+static int replaces_output_folder(void)
+{
+    return mkdir("out/temporary", 0777) != 0 || link("out/old", "out/temporary/old") != 0
+               ? OTHER
+               : verdict(rename("out/temporary", "out/new"));
+}
+
+static int removes_output(void)
+{
+    return verdict(unlink("out/old"));
+}
+
+static int creates_elsewhere(void)
+{
+    return verdict(open("new", O_RDWR | O_CREAT | O_EXCL, 0600));
+}
+
+static int creates_unnamed_elsewhere(void)
+{
+    return verdict(open(".", O_TMPFILE | O_RDWR, 0600));
+}
+
+static int truncates_elsewhere(void)
+{
+    return verdict(open(other, O_WRONLY | O_TRUNC));
+}
+
+static int truncates_by_reading(void)
+{
+    return verdict(open(file, O_RDONLY | O_TRUNC));
+}
+
+static int truncates_by_path(void)
+{
+    return verdict(truncate(file, 0));
+}
+
+/* Landlock reports EXDEV if it would allow the call in one of the two directories. */
+static int verdict_of_move(long result)
+{
+    return result < 0 && errno == EXDEV ? UNREADABLE : verdict(result);
+}
+
+static int moves_out(void)
+{
+    return verdict_of_move(rename("out/old", "new"));
+}
+
+static int moves_in(void)
+{
+    return verdict_of_move(rename(other, "out/new"));
+}
+
+static int links_out(void)
+{
+    return verdict_of_move(link("out/old", "new"));
+}
+
+static int links_in(void)
+{
+    return verdict_of_move(link(other, "out/new"));
+}
+
+static int exchanges(void)
+{
+    return verdict_of_move(renameat2(AT_FDCWD, "out/old", AT_FDCWD, other, RENAME_EXCHANGE));
+}
+
+static int makes_a_link(void)
+{
+    return verdict(symlink(other, "out/new"));
+}
+
+static int makes_a_pipe(void)
+{
+    return verdict(mkfifo("out/new", 0600));
+}
+
+static int removes_folder(void)
+{
+    return verdict(rmdir("below"));
+}
+
+static int sets_setuid(void)
+{
+    int fd = open("out/new", O_RDWR | O_CREAT | O_EXCL, 0600);
+    return fd < 0 ? OTHER : verdict(fchmod(fd, 04755));
+}
+
+static int lets_others_write(void)
+{
+    int fd = open(file, O_RDONLY);
+    return fd < 0 ? OTHER : verdict(fchmod(fd, 0666));
+}
+
+static int changes_mode_of_input(void)
+{
+    return verdict(fchmod(STDIN_FILENO, 0600));
+}
+
+static int changes_owner(void)
+{
+    int fd = open(file, O_RDONLY);
+    return fd < 0 ? OTHER : verdict(fchown(fd, geteuid(), (gid_t)-1));
+}
+
+static int changes_times(void)
+{
+    int fd = open(file, O_RDONLY);
+    return fd < 0 ? OTHER : verdict(futimens(fd, NULL));
+}
+
+static int copies_to_output(void)
+{
+    int fd = open(file, O_RDONLY);
+    return fd < 0 ? OTHER : verdict(copy_file_range(fd, NULL, STDOUT_FILENO, NULL, 1, 0));
+}
+
 /* On x86-64, newer kernels exempt uretprobe and uprobe from every filter. These calls end a process
  * that is not being traced. */
 static bool is_of_uprobes(long number)
@@ -311,6 +457,8 @@ static bool is_of_uprobes(long number)
 #endif
 }
 
+static bool writes; /* the command has an output */
+
 /* Every system call that is not in the table `calls` must fail with ENOSYS, and so must all numbers
  * of the x32 ABI. */
 static int makes_other_calls(void)
@@ -321,6 +469,8 @@ static int makes_other_calls(void)
             bool known = is_of_uprobes(number);
             for (size_t i = 0; i < CALLS; i++)
                 known = known || (abi == 0 && calls[i].number == number);
+            for (size_t i = 0; i < WRITING_CALLS && writes; i++)
+                known = known || (abi == 0 && writing_calls[i].number == number);
             errno = 0;
             if (!known && (syscall(first[abi] + number, -1L, -1L, -1L, -1L, -1L, -1L) != -1 ||
                            errno != ENOSYS))
@@ -383,12 +533,50 @@ static const try_row tries[] = {
     {"all other system calls", makes_other_calls, FINE},
 };
 
-/* Gives the child its descriptors and enters the sandbox. */
+/* Attempts of a command that writes. Its other attempts have the same results as those of a command
+ * that reads. */
+static const try_row writing_tries[] = {
+    {"create the output", creates_output, FINE},
+    {"create an output without a name", creates_unnamed_output, FINE},
+    {"replace the output", replaces_output, FINE},
+    {"replace the folder of the output", replaces_output_folder, FINE},
+    {"remove the output", removes_output, FINE},
+    {"open to write", opens_to_write, UNREADABLE},
+    {"create", creates, FORBIDDEN_TO_IT},
+    {"create elsewhere", creates_elsewhere, UNREADABLE},
+    {"create elsewhere without a name", creates_unnamed_elsewhere, UNREADABLE},
+    {"mkdir", makes_a_folder, UNREADABLE},
+    {"unlink", removes, UNREADABLE},
+    {"rmdir", removes_folder, UNREADABLE},
+    {"rename", renames, UNREADABLE},
+    {"move out", moves_out, UNREADABLE},
+    {"move in", moves_in, UNREADABLE},
+    {"link out", links_out, UNREADABLE},
+    {"link in", links_in, UNREADABLE},
+    {"exchange", exchanges, UNREADABLE},
+    {"truncate a file", truncates_elsewhere, UNREADABLE},
+    {"truncate a file that is opened to read", truncates_by_reading, FORBIDDEN_TO_IT},
+    {"truncate a path", truncates_by_path, MISSING},
+    {"symlink", makes_a_link, MISSING},
+    {"mkfifo", makes_a_pipe, MISSING},
+    {"chmod", changes_mode, MISSING},
+    {"setuid", sets_setuid, FORBIDDEN_TO_IT},
+    {"let other users write", lets_others_write, FORBIDDEN_TO_IT},
+    {"change the mode of standard input", changes_mode_of_input, FORBIDDEN_TO_IT},
+    {"change the owner", changes_owner, MISSING},
+    {"change the times", changes_times, MISSING},
+    {"copy to standard output in the kernel", copies_to_output, FORBIDDEN_TO_IT},
+    {"open standard output again", reopens_output, UNREADABLE},
+};
+
+/* Gives the child its descriptors and enters the sandbox. The second operand is the descriptor NAMED,
+ * or the output of a command that writes. */
 static int enter(void)
 {
-    char named[32];
-    char *operands[] = {file, named};
-    const arguments args = {.command = COMMAND_INSPECT, .operands = operands, .count = 2};
+    char named[32], output[] = "out/new";
+    char *operands[] = {file, writes ? output : named};
+    const arguments args = {
+        .command = writes ? COMMAND_CONVERT : COMMAND_INSPECT, .operands = operands, .count = 2};
     int user = open(other, O_RDWR);
     (void)snprintf(named, sizeof named, "/dev/fd/%d", NAMED);
     if (chdir(scratch) != 0 || dup2(user, STDIN_FILENO) < 0 || dup2(user, STDOUT_FILENO) < 0 ||
@@ -403,41 +591,54 @@ static int attempt(const try_row *row)
     int result = enter();
     if (result == FINE)
         result = row->run();
-    return result == FINE && row->expected == UNREADABLE && is_unrestricted ? NO_LANDLOCK : result;
+    return row->expected == UNREADABLE && is_unrestricted ? NO_LANDLOCK : result;
 }
 
-static void leaves_reading_alone(void **state)
+/* Makes the attempt in a child. Returns false if there is no sandbox: in an old kernel, a container,
+ * or valgrind. */
+static bool run_try(const try_row *row)
 {
-    static const char *const contents[] = {"file", "other", "config.json", ".secret.json",
-                                           "below/config.json"};
-    (void)state;
-    scratch = scratch_make();
-    char *below = text_of("%s/below", scratch), *link = text_of("%s/link.json", scratch);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(attempt(row));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    int got = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    bool expected = got == row->expected && (got != -1 || WTERMSIG(status) == SIGSYS);
+    if (got != NO_SANDBOX && got != NO_LANDLOCK && !expected)
+        fail_msg("%s: %d, expected %d\n", row->name, got, row->expected);
+    return got != NO_SANDBOX;
+}
+
+static void write_contents(void)
+{
+    static const char *const contents[] = {"file",         "other",   "config.json",
+                                           ".secret.json", "out/old", "below/config.json"};
+    char *below = text_of("%s/below", scratch), *folder = text_of("%s/out", scratch);
     assert_int_equal(mkdir(below, 0700), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
     for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
         char *path = text_of("%s/%s", scratch, contents[i]);
         write_file(path, "#!/bin/true\n", 12);
         free(path);
     }
+    free(below);
+    free(folder);
+}
+
+/* Makes attempts in a new folder. Afterwards, the model and the other file must be unchanged. */
+static void run_tries(const try_row *rows, size_t count)
+{
+    scratch = scratch_make();
+    write_contents();
+    char *link = text_of("%s/link.json", scratch);
     file = text_of("%s/file", scratch);
     other = text_of("%s/other", scratch);
     assert_int_equal(symlink(other, link), 0);
     assert_int_equal(chmod(file, 0755), 0);
-    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
-            _exit(attempt(&tries[i]));
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        int got = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        if (got == NO_SANDBOX)
-            break; /* seccomp is not available: an old kernel, a container, or valgrind */
-        if (got == NO_LANDLOCK)
-            continue;
-        if (got != tries[i].expected || (got == -1 && WTERMSIG(status) != SIGSYS))
-            fail_msg("%s: %d, expected %d\n", tries[i].name, got, tries[i].expected);
-    }
+    for (size_t i = 0; i < count && run_try(&rows[i]); i++)
+        continue;
     const char *const kept[] = {file, other};
     for (size_t i = 0; i < 2; i++) {
         size_t n;
@@ -447,9 +648,37 @@ static void leaves_reading_alone(void **state)
     }
     free(file);
     free(other);
-    free(below);
     free(link);
     scratch_remove(scratch);
+}
+
+static void leaves_reading_alone(void **state)
+{
+    (void)state;
+    writes = false;
+    run_tries(tries, sizeof tries / sizeof tries[0]);
+}
+
+/* Returns true if the attempt has another result if the command writes. */
+static bool is_replaced(const try_row *row)
+{
+    for (size_t i = 0; i < sizeof writing_tries / sizeof writing_tries[0]; i++) {
+        if (strcmp(writing_tries[i].name, row->name) == 0)
+            return true;
+    }
+    return strstr(row->name, "of the command line") != NULL;
+}
+
+static void leaves_writing_to_the_output(void **state)
+{
+    (void)state;
+    writes = true;
+    for (size_t i = 0; i < sizeof writing_tries / sizeof writing_tries[0]; i++)
+        run_tries(&writing_tries[i], 1);
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        if (!is_replaced(&tries[i]))
+            run_tries(&tries[i], 1);
+    }
 }
 
 #else
@@ -467,6 +696,11 @@ int main(void)
 {
     if (is_slow())
         return 77; /* valgrind makes system calls of its own, and reports the senseless ones here */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_reading_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaves_reading_alone),
+#ifdef ARCHITECTURE
+        cmocka_unit_test(leaves_writing_to_the_output),
+#endif
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
