@@ -105,21 +105,6 @@ static int add_edit(edit_job *job, option_id option, const char *word)
 
 /* ---- results ---- */
 
-void edit_answer_json(const char *path, const wb_edited *edited)
-{
-    static const char *const ways[] = {"nothing", "header", "insert", "new file"};
-    wb_json json = out_json(out_stdout());
-    json_answer(&json, "edit");
-    json_text(&json, "path", path);
-    json_text(&json, "way", ways[edited->way]);
-    json_number(&json, "header_bytes", edited->header_bytes);
-    json_number(&json, "inserted", edited->inserted);
-    json_number(&json, "bytes", edited->bytes);
-    json_number(&json, "links", edited->links);
-    wb_json_end(&json, '}');
-    out_json_end(&json);
-}
-
 void edit_warn_links(const char *path, const wb_edited *edited)
 {
     unsigned long long n = edited->links;
@@ -168,7 +153,7 @@ static bool is_short(const wb_edit *edits, size_t count, const wb_edit_options *
 }
 
 static int run(const arguments *args, const char *path, const wb_edit *edits, size_t count,
-               const text *changes, const wb_edit_options *options)
+               edit_changes *changes, const wb_edit_options *options)
 {
     wb_error error;
     wb_edited edited = WB_EDITED_INIT;
@@ -182,7 +167,7 @@ static int run(const arguments *args, const char *path, const wb_edit *edits, si
     }
     edit_warn_links(path, &edited);
     if (args->given[OPTION_JSON])
-        edit_answer_json(path, &edited);
+        edit_answer_json(path, &edited, changes);
     else if (edited.way != WB_EDIT_NOTHING)
         edit_print_changes(path, changes);
     if (args->given[OPTION_DRY_RUN] && !args->given[OPTION_JSON])
@@ -218,15 +203,15 @@ static int edit_file(edit_job *job)
     }
     for (size_t i = 0; i < args->edit_count && code == 0; i++)
         code = add_edit(job, args->edits[i].option, args->edits[i].value);
-    /* The old values can point into the file, so they are formatted before the file changes. */
-    text changes = {0};
+    edit_changes changes;
+    edit_changes_open(&changes, args->given[OPTION_JSON]);
     for (size_t i = 0; i < job->count && code == 0; i++) {
         const edit_state before = {job->model, job->edits, i};
-        text_add_edit(&changes, &before, &job->edits[i]);
+        edit_changes_add(&changes, &before, &job->edits[i]);
     }
     if (code == 0)
         code = run(args, job->path, job->edits, job->count, &changes, &options);
-    text_free(&changes);
+    edit_changes_close(&changes);
     return code;
 }
 
@@ -262,5 +247,10 @@ int command_realign(const arguments *args)
     if (typed == NULL)
         return report_usage(MSG_ALIGNMENT_MISSING);
     int code = convert_size_of(OPTION_ALIGNMENT, typed, &options.alignment);
-    return code != 0 ? code : run(args, args->operands[0], NULL, 0, &(text){0}, &options);
+    edit_changes none;
+    edit_changes_open(&none, args->given[OPTION_JSON]);
+    if (code == 0)
+        code = run(args, args->operands[0], NULL, 0, &none, &options);
+    edit_changes_close(&none);
+    return code;
 }

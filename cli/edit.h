@@ -25,6 +25,12 @@ typedef struct edit_state {
     size_t count;
 } edit_state;
 
+/* JSON text. */
+typedef struct json_bytes {
+    const char *ptr;
+    size_t n;
+} json_bytes;
+
 /* Parses the value for a metadata key. In GGUF, the type is given by a prefix "TYPE:", or is the
  * type that the key has after the preceding edits, or is guessed from the value. The result may
  * point into `typed`. Returns 0, or an exit code after reporting the error.
@@ -59,14 +65,40 @@ int edit_read_config(const char *path, text *to);
 /* Returns true if the file has this metadata key after the preceding edits. */
 bool edit_key_exists(const edit_state *before, const char *key, size_t len);
 
-/* Adds a line that describes an edit, such as "KEY: OLD -> NEW". */
-void text_add_edit(text *t, const edit_state *before, const wb_edit *edit);
+/* The value of a key before an edit. */
+typedef struct edit_origin {
+    bool exists;
+    const wb_value *value; /* set by a preceding edit; NULL: `meta` is the entry of the file */
+    wb_meta meta;
+} edit_origin;
+
+/* Finds the value that a key has after the preceding edits. */
+edit_origin edit_find_old(const edit_state *before, const char *key, size_t len);
+
+/* A description of all changes, which is made before the file changes, because old values can point
+ * into the file. It is a line per change, such as "KEY: OLD -> NEW", or a JSON array (--json).
+ */
+typedef struct edit_changes {
+    text shown;
+    bool is_json;
+    wb_json json; /* appends to `shown` */
+} edit_changes;
+
+/* `changes` must not move until it is closed. */
+void edit_changes_open(edit_changes *changes, bool is_json);
+void edit_changes_add(edit_changes *changes, const edit_state *before, const wb_edit *edit);
+void edit_changes_close(edit_changes *changes);
+
+/* Write a change as a JSON object. In config.json, values are JSON text; empty text: no value. */
+void json_edit(wb_json *json, const edit_state *before, const wb_edit *edit);
+void json_config_edit(wb_json *json, const char *kind, const char *key, json_bytes old,
+                      json_bytes new);
 
 /* Prints the changes of a file, one per line; nothing if there are none. */
-void edit_print_changes(const char *path, const text *changes);
+void edit_print_changes(const char *path, const edit_changes *changes);
 
 /* Prints the result of an edit as a JSON object (--json). */
-void edit_answer_json(const char *path, const wb_edited *edited);
+void edit_answer_json(const char *path, const wb_edited *edited, edit_changes *changes);
 
 /* Warns if the file has other hard links. An edit in place also changes the other links. If a new
  * file replaces the old one, the other links keep the old contents.

@@ -45,64 +45,62 @@ static bool is_named(const char *a, size_t a_len, const char *b, size_t b_len)
     return a_len == b_len && memcmp(a, b, a_len) == 0;
 }
 
-bool edit_key_exists(const edit_state *before, const char *key, size_t len)
+edit_origin edit_find_old(const edit_state *before, const char *key, size_t len)
 {
-    wb_meta meta = WB_META_INIT;
+    edit_origin old = {.meta = WB_META_INIT};
     uint64_t index;
     for (size_t i = before->count; i-- > 0;) {
         const wb_edit *edit = &before->edits[i];
         bool has_name = is_named(edit->name, edit->name_len, key, len);
-        if (edit->kind == WB_EDIT_RENAME_KEY && is_named(edit->to, edit->to_len, key, len))
-            return true;
-        if (has_name && edit->kind == WB_EDIT_SET)
-            return true;
+        if (edit->kind == WB_EDIT_RENAME_KEY && is_named(edit->to, edit->to_len, key, len)) {
+            const edit_state earlier = {before->model, before->edits, i};
+            return edit_find_old(&earlier, edit->name, edit->name_len);
+        }
+        if (has_name && edit->kind == WB_EDIT_SET) {
+            old.exists = true;
+            old.value = edit->value;
+            return old;
+        }
         if (has_name && (edit->kind == WB_EDIT_DELETE || edit->kind == WB_EDIT_RENAME_KEY))
-            return false;
+            return old;
     }
     /* An entry with WB_NO_FILE is derived from sidecar files: the edited file lacks it. */
-    return before->model != NULL && wb_meta_find(before->model, key, len, &index) == WB_OK &&
-           wb_meta_at(before->model, index, &meta, NULL) == WB_OK && meta.file != WB_NO_FILE;
+    old.exists = before->model != NULL && wb_meta_find(before->model, key, len, &index) == WB_OK &&
+                 wb_meta_at(before->model, index, &old.meta, NULL) == WB_OK &&
+                 old.meta.file != WB_NO_FILE;
+    return old;
+}
+
+bool edit_key_exists(const edit_state *before, const char *key, size_t len)
+{
+    return edit_find_old(before, key, len).exists;
 }
 
 /* Adds the value of a key after the preceding edits. */
-static void add_old(text *t, const edit_state *before, const char *key, size_t len)
+static void add_old(text *t, const edit_state *before, const edit_origin *old)
 {
-    wb_meta meta = WB_META_INIT;
-    uint64_t index;
-    for (size_t i = before->count; i-- > 0;) {
-        const wb_edit *edit = &before->edits[i];
-        if (edit->kind == WB_EDIT_SET && is_named(edit->name, edit->name_len, key, len)) {
-            add_value(t, edit->value);
-            return;
-        }
-        if (edit->kind == WB_EDIT_RENAME_KEY && is_named(edit->to, edit->to_len, key, len)) {
-            const edit_state earlier = {before->model, before->edits, i};
-            add_old(t, &earlier, edit->name, edit->name_len);
-            return;
-        }
-    }
-    if (wb_meta_find(before->model, key, len, &index) == WB_OK &&
-        wb_meta_at(before->model, index, &meta, NULL) == WB_OK)
-        text_add_meta(t, before->model, &meta, false);
+    if (old->value != NULL)
+        add_value(t, old->value);
+    else if (old->exists)
+        text_add_meta(t, before->model, &old->meta, false);
 }
 
-void text_add_edit(text *t, const edit_state *before, const wb_edit *edit)
+static void add_edit(text *t, const edit_state *before, const wb_edit *edit)
 {
-    bool exists = edit_key_exists(before, edit->name, edit->name_len);
+    const edit_origin old = edit_find_old(before, edit->name, edit->name_len);
     text_adds(t, "  ");
     text_add_shown(t, edit->name, edit->name_len);
     text_adds(t, ": ");
     switch (edit->kind) {
     case WB_EDIT_SET:
-        if (exists)
-            add_old(t, before, edit->name, edit->name_len);
-        text_adds(t, exists ? " -> " : "new key, ");
+        add_old(t, before, &old);
+        text_adds(t, old.exists ? " -> " : "new key, ");
         add_value(t, edit->value);
-        if (!exists)
+        if (!old.exists)
             text_add_key_meant(t, before->model, edit->name, edit->name_len);
         break;
     case WB_EDIT_DELETE:
-        add_old(t, before, edit->name, edit->name_len);
+        add_old(t, before, &old);
         text_adds(t, " -> removed");
         break;
     case WB_EDIT_DROP: text_adds(t, "tensor removed"); break;
@@ -115,14 +113,22 @@ void text_add_edit(text *t, const edit_state *before, const wb_edit *edit)
     text_adds(t, "\n");
 }
 
-void edit_print_changes(const char *path, const text *changes)
+void edit_changes_add(edit_changes *changes, const edit_state *before, const wb_edit *edit)
+{
+    if (changes->is_json)
+        json_edit(&changes->json, before, edit);
+    else
+        add_edit(&changes->shown, before, edit);
+}
+
+void edit_print_changes(const char *path, const edit_changes *changes)
 {
     text line = {0};
-    if (changes->len == 0)
+    if (changes->shown.len == 0)
         return;
     text_add_shown(&line, path, strlen(path));
     text_adds(&line, "\n");
-    text_add(&line, changes->ptr, changes->len);
+    text_add(&line, changes->shown.ptr, changes->shown.len);
     out_text(out_stdout(), &line);
     text_free(&line);
 }

@@ -267,24 +267,41 @@ static void add_json(text *t, const char *json, size_t n)
         text_adds(t, "...");
 }
 
-/* Adds a line that describes the change of a member, before it is made. `to` is the new value or
- * name.
+/* Describes the change of a member, before it is made. `to` is the new value as JSON text, empty if
+ * the member is removed, or the new name.
  */
-static void add_change(text *t, const text *config, const member *m, option_id option,
-                       const char *key, const char *to, size_t n)
+static void add_change(edit_changes *changes, const text *config, const member *m, option_id option,
+                       const char *key, const text *to)
 {
+    bool is_rename = option == OPTION_RENAME;
+    text *t = &changes->shown;
+    json_bytes old = {config->ptr + m->value, m->found && !is_rename ? m->end - m->value : 0};
+    if (changes->is_json) {
+        text name = {0};
+        if (is_rename)
+            add_string(&name, to->ptr, to->len);
+        const text *new = is_rename ? &name : to;
+        json_config_edit(&changes->json,
+                         is_rename                 ? "rename-key"
+                         : option == OPTION_DELETE ? "delete"
+                                                   : "set",
+                         key, old, (json_bytes){new->ptr, new->len});
+        text_free(&name);
+        return;
+    }
     text_adds(t, "  ");
     text_add_shown(t, key, strlen(key));
-    text_adds(t, option == OPTION_RENAME ? ": renamed to " : m->found ? ": " : ": new key, ");
-    if (option != OPTION_RENAME && m->found) {
-        add_json(t, config->ptr + m->value, m->end - m->value);
-        text_adds(t, " -> ");
-    }
-    add_json(t, to, n);
+    text_adds(t, is_rename ? ": renamed to " : m->found ? ": " : ": new key, ");
+    add_json(t, old.ptr, old.n);
+    text_adds(t, old.n > 0 ? " -> " : "");
+    if (option == OPTION_DELETE)
+        text_adds(t, "removed");
+    else
+        add_json(t, to->ptr, to->len);
     text_adds(t, "\n");
 }
 
-static int apply(const arguments *args, text *config, text *changes, option_id option,
+static int apply(const arguments *args, text *config, edit_changes *changes, option_id option,
                  const char *word)
 {
     member m = {0};
@@ -317,15 +334,16 @@ static int apply(const arguments *args, text *config, text *changes, option_id o
             code = take_string(&value, key.ptr, behind, strlen(behind));
     }
     if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
-        add_change(changes, config, &m, option, key.ptr, value.ptr, value.len);
+        add_change(changes, config, &m, option, key.ptr, &value);
         set(config, &m, &value);
     } else if (code == 0 && option == OPTION_DELETE && m.found) {
-        add_change(changes, config, &m, option, key.ptr, "removed", strlen("removed"));
+        add_change(changes, config, &m, option, key.ptr, &value);
         delete (config, &m, false);
     } else if (code == 0 && option == OPTION_DELETE && !args->given[OPTION_IGNORE_MISSING]) {
         code = fail_key(key.ptr, "does not exist; --ignore-missing accepts this");
     } else if (code == 0 && option == OPTION_RENAME) {
-        add_change(changes, config, &m, option, key.ptr, behind, strlen(behind));
+        text_adds(&value, behind);
+        add_change(changes, config, &m, option, key.ptr, &value);
         code = rename_member(config, &m, key.ptr, behind);
     }
     text_free(&key);
@@ -352,7 +370,7 @@ static uint64_t other_links(const char *path)
 
 /* Writes the edited text and reports the result. */
 static int finish(const arguments *args, const char *path, const text *was, const text *config,
-                  const text *changes)
+                  edit_changes *changes)
 {
     bool same = was->len == config->len && memcmp(was->ptr, config->ptr, was->len) == 0;
     const wb_edited edited = {.size = sizeof edited,
@@ -363,7 +381,7 @@ static int finish(const arguments *args, const char *path, const text *was, cons
     if (code == 0)
         edit_warn_links(path, &edited);
     if (code == 0 && args->given[OPTION_JSON])
-        edit_answer_json(path, &edited);
+        edit_answer_json(path, &edited, changes);
     else if (code == 0)
         edit_print_changes(path, changes);
     return code;
@@ -386,8 +404,10 @@ static bool is_outside(const char *folder, const char *path)
 
 int edit_config(const arguments *args, const char *folder)
 {
-    text path = {0}, was = {0}, config = {0}, changes = {0};
+    text path = {0}, was = {0}, config = {0};
+    edit_changes changes;
     wb_error error;
+    edit_changes_open(&changes, args->given[OPTION_JSON]);
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
     int code = !args->given[OPTION_FOLLOW_LINKS] && is_outside(folder, path.ptr)
@@ -405,7 +425,7 @@ int edit_config(const arguments *args, const char *folder)
         code = apply(args, &config, &changes, args->edits[i].option, args->edits[i].value);
     if (code == 0)
         code = finish(args, path.ptr, &was, &config, &changes);
-    text_free(&changes);
+    edit_changes_close(&changes);
     text_free(&path);
     text_free(&was);
     text_free(&config);

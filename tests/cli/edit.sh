@@ -291,7 +291,8 @@ open("hf/config.json", "w").write(text)
 for more in (["--dry-run"], []):
     answer = json.loads(wb("edit", "hf", "--json", "--set", "a=22", *more))
     assert answer == {"schema": "weighbridge.edit", "version": 1, "path": "hf/config.json", "way": "new file",
-                      "header_bytes": 0, "inserted": 0, "bytes": len(text) + 1, "links": 0}, answer
+                      "header_bytes": 0, "inserted": 0, "bytes": len(text) + 1, "links": 0,
+                      "changes": [{"edit": "set", "name": "a", "old": 1, "new": 22}]}, answer
     assert (open("hf/config.json").read() == text) == bool(more)
 was = os.stat("hf/config.json").st_ino
 assert json.loads(wb("edit", "hf", "--json", "--set", "a=22"))["way"] == "nothing"

@@ -128,6 +128,7 @@ wb("diff", twins + "llama", twins + "gemma", names="diff")
 wb("load", "a.gguf", names="load")
 wb("load", "--verify", "ollama://m", "--store", "store", names="load")
 wb("edit", "c.gguf", "--set", "a.b=1", names="edit")
+wb("edit", "c.gguf", "--set", "a.b=2", names="edit")
 wb("edit", "c.gguf", names="edit")
 wb("realign", "c.gguf", "--alignment", "64", names="edit")
 for wrong in ["inspekt"], ["inspect"], ["inspect", "--top", "x", "a"], ["edit", "nowhere", "--set", "a=1"]:
