@@ -61,6 +61,8 @@
 
 /* ---- exec/partial_result.c ---- */
 
+#define WB__MSG_CONVERT_JOURNAL_LOCK                                                               \
+    "cannot lock the journal of the partial output, so a conversion to it may be running"
 #define WB__MSG_CONVERT_DISCARD "cannot remove a file or folder of the partial output"
 
 /* ---- exec/run.c ---- */

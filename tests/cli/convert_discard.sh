@@ -39,7 +39,7 @@ while read -r out partial options; do
     grep -q convert-resumed answer
     result=0
     wb convert "$model" "$out" --quant F16 $options 2>message || result=$?
-    [ $result = 4 ] && ! grep -q kept message
+    [ $result = 4 ] && ! grep -q kept message || exit 1
     rm -rf "$out" big-* store/blobs store/manifests big.*.json
     [ "$before" = "$(names)" ] || { names; exit 1; }
 done <<'L'
@@ -66,6 +66,12 @@ wb convert --discard parts/other.gguf # another file with the name of the part s
 touch .a.gguf.wb-partial .a.gguf.wb-resume
 result=0
 flock .a.gguf.wb-resume wb convert --discard a.gguf 2>message || result=$?
-[ $result = 5 ] && grep -q 'another conversion' message && [ -e .a.gguf.wb-partial ]
+[ $result = 5 ] && grep -q 'another conversion' message && [ -e .a.gguf.wb-partial ] || exit 1
+# Nor if the journal cannot be locked, because a conversion may be running.
+for fault in openat:error=EACCES openat:error=EMFILE flock:error=ENOLCK; do
+    result=0
+    strace -qq -o trace -P "$PWD/.a.gguf.wb-resume" -e inject=$fault wb convert --discard "$PWD/a.gguf" 2>message || result=$?
+    [ $result = 5 ] && grep -q 'cannot lock the journal' message && [ -e .a.gguf.wb-partial ] || exit 1
+done
 wb convert --discard a.gguf
-[ ! -e .a.gguf.wb-partial ] && [ ! -e .a.gguf.wb-resume ]
+[ ! -e .a.gguf.wb-partial ] && [ ! -e .a.gguf.wb-resume ] || exit 1

@@ -1,8 +1,10 @@
 /*
- * Tests the list of quantization names: the conversion accepts each name, no name occurs twice, and
- * the names of all llama.cpp file types are in the list.
+ * Tests the list of quantization names: the conversion accepts each name, no name occurs twice (in
+ * any case), and the names of all llama.cpp file types and of all accepted dtypes are in the list.
  */
 #include "support.h"
+
+#include <strings.h>
 
 #include "weighbridge/experimental.h"
 
@@ -14,7 +16,7 @@ static void names_are_accepted(void **state)
         if (!wb_quant_is_known(name))
             fail_msg("%s is refused\n", name);
         for (size_t i = 0; i < count; i++)
-            assert_true(strcmp(name, wb_quant_name(i)) != 0);
+            assert_true(strcasecmp(name, wb_quant_name(i)) != 0);
     }
     assert_true(count > 50);
     assert_null(wb_quant_name(SIZE_MAX));
@@ -36,6 +38,23 @@ static void file_types_are_listed(void **state)
     }
 }
 
+static void dtypes_are_listed(void **state)
+{
+    (void)state;
+    assert_true(wb_quant_is_known("F64") && wb_quant_is_known("F8_E4M3"));
+    for (int32_t id = 0; id < 256; id++) {
+        const char *wanted = wb_dtype_name(id);
+        const char *name;
+        size_t i = 0;
+        if (wanted == NULL || !wb_quant_is_known(wanted))
+            continue;
+        while ((name = wb_quant_name(i)) != NULL && strcasecmp(name, wanted) != 0)
+            i++;
+        if (name == NULL)
+            fail_msg("%s is not listed\n", wanted);
+    }
+}
+
 static void unknown_names_are_refused(void **state)
 {
     (void)state;
@@ -50,6 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_accepted),
         cmocka_unit_test(file_types_are_listed),
+        cmocka_unit_test(dtypes_are_listed),
         cmocka_unit_test(unknown_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,17 +186,33 @@ static wb_status visit(void *ctx, const char *name)
     return status;
 }
 
-/* Locks the journal. Fails if a running conversion has locked it. Sets *fd to a negative value if
- * there is no journal. */
+/* Returns true if the error of open means that there is no journal: nothing, or something that no
+ * conversion uses as its journal, has its name. */
+static bool is_absent(int os_error)
+{
+    return os_error == ENOENT || os_error == ENOTDIR || os_error == ELOOP || os_error == EISDIR;
+}
+
+/* Locks the journal. Fails if a running conversion has locked it, or if that is unknown because the
+ * journal cannot be opened. Sets *fd to a negative value if there is no journal. */
 static wb_status lock(const search *s, const char *journal, int *fd)
 {
+    int os_error = 0;
     *fd = open(journal, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+    if (*fd < 0)
+        os_error = is_absent(errno) ? 0 : errno;
+    else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+        os_error = errno == EWOULDBLOCK ? EBUSY : errno;
+    if (os_error == 0)
         return WB_OK;
     s->context->file = journal;
-    wb_status status = wb__fail_os(s->context, EBUSY, WB__MSG_CONVERT_OUTPUT_BUSY);
+    wb_status status =
+        wb__fail_os(s->context, os_error,
+                    os_error == EBUSY ? WB__MSG_CONVERT_OUTPUT_BUSY : WB__MSG_CONVERT_JOURNAL_LOCK);
     s->context->file = "";
-    (void)close(*fd);
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -1;
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include "dtype/dtype.h"
 #include "weighbridge/experimental.h"
 
-/* The names that are neither file types of llama.cpp nor names of dtypes. */
+/* The names that are not file types of llama.cpp. Names of dtypes follow. */
 static const char *const others[] = {
     "mxfp4",       "mxfp8",      "nvfp4",      "int4",       "int8",       "affine2:64",
     "affine3:64",  "affine4:64", "affine5:64", "affine6:64", "affine8:64", "affine4:32",
@@ -13,6 +13,21 @@ static const char *const others[] = {
 
 #define DTYPES 256 /* all wb_dtype numbers are smaller than this number */
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* Returns true if --quant accepts the name of this dtype and no other list has it. Names are
+ * compared without case, because MXFP4 and mxfp4 are accepted as the same name. */
+static bool is_listed(const wb__dtype *dtype)
+{
+    wb__quant quant;
+    wb__str name = wb__str_from(dtype->name, SIZE_MAX);
+    if (wb__file_type_named(name) != NULL || !wb__quant_parse(name, &quant))
+        return false;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (wb__str_equal_nocase(name, wb__str_from(others[i], SIZE_MAX)))
+            return false;
+    }
+    return true;
+}
 
 const char *wb_quant_name(size_t i)
 {
@@ -26,9 +41,7 @@ const char *wb_quant_name(size_t i)
     i -= COUNT(others);
     for (int32_t id = 0; id < DTYPES; id++) {
         const wb__dtype *dtype = wb__dtype_get(id);
-        /* Only block types are added. A dtype with the name of a file type is already listed. */
-        if (dtype != NULL && !wb__dtype_is_plain(dtype) &&
-            wb__file_type_named(wb__str_from(dtype->name, SIZE_MAX)) == NULL && i-- == 0)
+        if (dtype != NULL && is_listed(dtype) && i-- == 0)
             return dtype->name;
     }
     return NULL;
