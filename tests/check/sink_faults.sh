@@ -69,4 +69,4 @@ for injection in openat:EMFILE openat:ENOSPC openat:EOPNOTSUPP write:ENOSPC writ
     sweep "${injection%:*}" "error=${injection#*:}"
 done
 echo "$tries faults, $killed of them kills: no torn file, no false success, nothing left behind"
-[ "$tries" -gt 50 ] && [ "$killed" -gt 10 ]
+[ "$tries" -gt 50 ] && [ "$killed" -gt 10 ] || exit 1

@@ -126,4 +126,4 @@ for case in file parts folder store header insert; do
     done
 done
 echo "$tries faults, $killed of them kills: nothing torn, no false success, nothing left behind"
-[ "$tries" -gt 200 ] && [ "$killed" -gt 50 ]
+[ "$tries" -gt 200 ] && [ "$killed" -gt 50 ] || exit 1

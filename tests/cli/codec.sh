@@ -144,7 +144,7 @@ P
 # A closed pipe ends the command without a message; Ctrl-C and full disks leave no files.
 { got=0; wb codec decode --type f32 --cols 1024 "$DATA/golden/ggml/input.f32" - 2>err || got=$?; echo $got >code; } |
     head -c 1 >/dev/null
-[ "$(cat code)" = 0 ] && [ ! -s err ]
+[ "$(cat code)" = 0 ] && [ ! -s err ] || exit 1
 got=0
 wb codec decode --type f32 --cols 1024 "$DATA/golden/ggml/input.f32" /dev/full 2>err || got=$?
 [ $got = 5 ]

@@ -41,7 +41,7 @@ code 0 convert "$llama" model.gguf --quant Q8_0 --force --dry-run --json
 python3 -c 'import json; assert json.load(open("answer"))["replaces"] == ["model.gguf"]'
 chmod 640 model.gguf
 code 0 convert "$llama" link.gguf --quant Q8_0 --force
-[ -L link.gguf ] && [ "$(stat -c %a model.gguf)" = 640 ]
+[ -L link.gguf ] && [ "$(stat -c %a model.gguf)" = 640 ] || exit 1
 wb inspect --config model.gguf | grep -q 'llama'
 code 0 convert "$llama" dangling.gguf --quant Q8_0 # replaces nothing
 cmp nothing.gguf model.gguf
@@ -74,15 +74,15 @@ code 0 convert "$llama" folder --to mlx --force --dry-run
 for name in $shards config.json tokenizer.json merges.txt model.safetensors.index.json; do
     [ ! -e saved/$name ] || grep -qx "replaces folder/$name" answer || { echo "$name is not listed"; cat answer; exit 1; }
 done
-! grep -q 'notes\|onnx\|git\|link\|adapter' answer
+! grep -q 'notes\|onnx\|git\|link\|adapter' answer || exit 1
 [ "$before" = "$(state)" ]
 code 0 convert "$llama" folder --to mlx --force
 for name in notes.txt .git/objects/ab onnx/model.onnx link adapter.safetensors; do
     diff "saved/$name" "folder/$name"
     [ "$(stat -c '%a %Y' saved/$name)" = "$(stat -c '%a %Y' folder/$name)" ]
 done
-[ "$(stat -c '%a' folder)" = 750 ] && [ "$(stat -c '%a %Y' folder/onnx)" = "$(stat -c '%a %Y' saved/onnx)" ]
-[ -L folder/link ] && [ ! -e folder/merges.txt ] && [ -e folder/model.safetensors ]
+[ "$(stat -c '%a' folder)" = 750 ] && [ "$(stat -c '%a %Y' folder/onnx)" = "$(stat -c '%a %Y' saved/onnx)" ] || exit 1
+[ -L folder/link ] && [ ! -e folder/merges.txt ] && [ -e folder/model.safetensors ] || exit 1
 for name in $shards; do
     [ ! -e "folder/$name" ]
 done

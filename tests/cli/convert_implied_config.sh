@@ -32,4 +32,4 @@ check 'c["norm_topk_prob"] = False' norm_topk_prob
 wb convert model mlx --to mlx 2>message
 wb convert model plain --to safetensors 2>>message
 wb convert model.gguf again.gguf --quant F16 2>>message
-! grep granted message
+! grep granted message || exit 1

@@ -25,7 +25,7 @@ text = json.dumps(header).encode()
 open("model/model.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + blob)
 P
 wb verify model >verified 2>&1 || { cat verified; exit 1; }
-! grep layers-beyond-config verified
+! grep layers-beyond-config verified || exit 1
 wb convert model model.gguf >/dev/null 2>&1
 wb inspect model.gguf --metadata | sed -n 's/ *glm4moe.\(block_count\|nextn_predict_layers\) */\1 /p'
 wb inspect model.gguf --names both | grep -c 'blk.2.nextn'

@@ -52,7 +52,7 @@ grep -q 'already contains a model with this name' message
 # With other types or with splitting, the file is converted and not copied.
 OLLAMA_MODELS=both wb convert ollama://q f.gguf --quant F16
 [ "$(wb inspect --metadata general.file_type f.gguf)" = 1 ]
-! cmp -s q.gguf f.gguf
+! cmp -s q.gguf f.gguf || exit 1
 # Ollama does not read split GGUF files, so the parts are merged.
 mkdir parts
 wb convert q.gguf parts/q.gguf --max-shard-size 300KB
@@ -62,7 +62,7 @@ cmp joined.gguf q.gguf
 [ -z "$(find . -name '.wb*')" ]
 # The blob is not a hard link to the file, so an edit of one does not change the other.
 wb edit q.gguf --set general.name=mine
-! cmp -s q.gguf out.gguf
+! cmp -s q.gguf out.gguf || exit 1
 wb verify -q --deep --store one q
 wb convert ollama://q out.gguf --store both --force
 wb edit out.gguf --set general.name=yours

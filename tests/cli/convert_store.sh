@@ -174,4 +174,4 @@ P
 done
 result=0
 wb convert --store both llama aligned --to safetensors --alignment 4096 2>message || result=$?
-[ $result -eq 4 ] && [ ! -e aligned ] && grep -q 'convert first' message
+[ $result -eq 4 ] && [ ! -e aligned ] && grep -q 'convert first' message || exit 1

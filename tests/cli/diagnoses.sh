@@ -88,7 +88,7 @@ done
 # A conversion takes also the other files from the snapshot.
 wb convert $repository copy --to safetensors >/dev/null
 wb convert "$DATA/twins/llama" other --to safetensors >/dev/null
-diff -r copy other && [ -e copy/tokenizer.json ]
+diff -r copy other && [ -e copy/tokenizer.json ] || exit 1
 for odd in ../../x 9999999 '' "$(printf '%080d' 0)" .; do
     printf '%s' "$odd" >$repository/refs/main
     try inspect $repository

@@ -145,7 +145,7 @@ code 5 edit g.gguf --set-file key=folder
 grep -q 'folder: cannot read the file: Is a directory' message
 esc=$(printf '\033')
 code 5 edit g.gguf --set-file "key=${esc}[2J"
-! grep -q "$esc" message
+! grep -q "$esc" message || exit 1
 
 # Unused inputs are reported: a rule that matches no tensor, an importance matrix of another model.
 wb convert m ruled.gguf --quant Q8_0 --rule 'attn_w=Q4_0' --rule 'attn_v|v_proj=Q4_0' --rule 'q_proj=Q5_0' >message 2>&1
@@ -155,4 +155,4 @@ sed 's/blk.0/blk.x/' matrices/m.dat >other.dat
 none='the importance matrix contains none of the tensors'
 wb convert m other.gguf --quant Q4_0 --imatrix other.dat 2>&1 | grep -q "$none"
 wb convert m other.gguf --quant Q4_0 --imatrix matrices/m.dat --force >message 2>&1
-! grep -q "$none" message
+! grep -q "$none" message || exit 1

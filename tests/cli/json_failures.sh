@@ -34,7 +34,7 @@ fails(4, None, "convert m", "Missing argument")
 fails(4, None, "frobnicate", "there is no command")
 P
 python3 check.py
-[ ! -e x ] && [ ! -e x.gguf ]
+[ ! -e x ] && [ ! -e x.gguf ] || exit 1
 # Each of several paths has a line, and so has a pattern that matches nothing. Invalid command lines with --json at
 # any place, and invalid manifests, are also reported as JSON.
 lines() { # expected code, number of lines, arguments

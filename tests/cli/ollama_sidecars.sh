@@ -41,7 +41,7 @@ wb convert ollama://m copy --to ollama --store store
 wb inspect --template --store store copy | cmp - hf/chat_template.jinja
 # The warnings are printed, and the info is not.
 wb convert hf n --to ollama --store store 2>&1 | tee shown | grep -q 'tokenizer.model'
-! grep -q README.md shown
+! grep -q README.md shown || exit 1
 wb convert hf o --to ollama --store store -v 2>&1 | grep -q README.md
 # The same for a source whose template is only in its metadata.
 wb convert hf template.gguf --to gguf

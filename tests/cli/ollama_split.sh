@@ -13,7 +13,7 @@ for file in aligned whole; do
             rm -rf store
             wb convert "$path" m --to ollama --store store --json >answer
             python3 -c 'import json; a = json.load(open("answer"))["totals"]; assert a["exact"] == a["tensors"] > 20, a'
-            [ -e store/blobs/sha256-"$digest" ] && [ "$(ls store/blobs | wc -l)" = 2 ]
+            [ -e store/blobs/sha256-"$digest" ] && [ "$(ls store/blobs | wc -l)" = 2 ] || exit 1
         done
     done
     wb convert ollama://m back.gguf --store store --force
@@ -24,4 +24,4 @@ wb convert parts q --to ollama --store store --quant int8 --json | grep -q '"to"
 rm parts/"$last"
 code=0
 wb convert parts n --to ollama --store store 2>message || code=$?
-[ $code = 2 ] && grep -q 'missing from the folder' message
+[ $code = 2 ] && grep -q 'missing from the folder' message || exit 1

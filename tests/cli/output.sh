@@ -24,7 +24,7 @@ for command in 'inspect many.safetensors' 'inspect --json many.safetensors' \
     [ "$(cat code)" = 0 ] && [ ! -s err ] || { echo "$command: $(cat code err)"; exit 1; }
 done
 { got=0; wb inspect stray many.safetensors 2>err || got=$?; echo $got >code; } | head -c 1 >/dev/null
-[ "$(cat code)" = 1 ] && [ ! -s err ]
+[ "$(cat code)" = 1 ] && [ ! -s err ] || exit 1
 # A full disk is an error.
 for command in 'inspect one.safetensors' 'verify one.safetensors' 'help' '--version' \
     'export one.safetensors weight --format text -o -' 'export one.safetensors weight -o /dev/full'; do
@@ -78,7 +78,7 @@ python3 terminal.py
 wb export slow.safetensors t -o slow.txt 2>err
 [ ! -s err ]
 wb verify one.safetensors >out
-! grep -q "$(printf '\033')" out
+! grep -q "$(printf '\033')" out || exit 1
 
 # A folder without write permission can be read, and is refused as an output.
 mkdir locked

@@ -103,6 +103,6 @@ check 0 0 export --compatible twice.safetensors t --format raw -o -
 # A file size limit is an error, and so is a store path from an unset variable.
 code=0
 (ulimit -f 1 && wb inspect --json set >large 2>err) || code=$?
-[ $code = 5 ] && grep -q 'File too large' err
+[ $code = 5 ] && grep -q 'File too large' err || exit 1
 check 4 0 list --store ''
 grep -q -- '--store needs a value' err

@@ -115,7 +115,7 @@ for kind in awq_g64_f16 gptq_act_order fp8_128; do
     [ $kind != fp8_128 ] || stored=m.weight
     wb export $kind $stored --dtype f32 --format raw -o want.raw
     cmp got.raw want.raw
-    ! grep -q quantization_config $kind.f32/config.json
+    ! grep -q quantization_config $kind.f32/config.json || exit 1
 done
 
 # A killed run continues when the command runs again, and reports this; the result is the same.
@@ -140,7 +140,7 @@ code 4 convert "$twins/llama" q4 --to mlx
 grep -q 'exists' message
 code 5 convert "$twins/llama" x.gguf --imatrix nowhere.dat
 wb convert "$twins/llama" q4 --to mlx --force
-[ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ]
+[ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ] || exit 1
 
 # Weights without a config.
 cp "$twins/qwen3moe/model.safetensors" lone.safetensors

@@ -108,7 +108,7 @@ done
 # Model names are case-insensitive, so a store never has two models whose names differ only in case.
 code=0
 wb convert "$from/bf16" PLAIN:Latest --to ollama --store store 2>message || code=$?
-[ "$code" = 4 ] && grep -q 'already contains a model with this name' message
+[ "$code" = 4 ] && grep -q 'already contains a model with this name' message || exit 1
 make "$from/bf16" Plain --quant int8 --force
 make "$DATA/models/qwen3-4bit-3shards" MLX:LATEST --force
 ls "store/manifests/$library" >listing

@@ -83,7 +83,7 @@ if mknod null c 1 3 2>/dev/null && [ -c null ]; then
     done
     [ -c null ]
 fi
-[ -p pipe ] && [ -c /dev/null ]
+[ -p pipe ] && [ -c /dev/null ] || exit 1
 find . -name '.*.wb-*' | grep . && exit 1
 
 # If the reader has closed the pipe, the command ends without a message. Ctrl-C ends it immediately, whether or not
@@ -121,7 +121,7 @@ P
 for command in 'convert g.gguf - --to gguf --json' 'convert g.gguf /dev/stdout --to gguf --json'; do
     got=0
     wb $command >out 2>err || got=$?
-    [ $got = 4 ] && grep -q 'cannot both use standard output' err
+    [ $got = 4 ] && grep -q 'cannot both use standard output' err || exit 1
 done
 wb convert g.gguf - --to gguf --dry-run --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["files"][0]["path"] == "-"'
 wb convert g.gguf - --to gguf --dry-run | grep -q '^-  '

@@ -26,7 +26,7 @@ code=0
 wb inspect "$model" --filter 'no such*' >answer || code=$?
 [ $code = 1 ]
 grep -q '^  tensors     0 of ' answer
-! grep -q '^  weights' answer
+! grep -q '^  weights' answer || exit 1
 wb inspect "$model" --filter 'blk.0.*' >answer
 code=0
 wb inspect --json "$model" --filter 'no such*' >answer || code=$?
