@@ -13,11 +13,19 @@ static void put(out *o, const char *s)
     }
 }
 
-static void put_option(out *o, const option_row *row)
+static bool has_help(option_id option, int command, const char *help)
 {
+    return option_is_in(option, (command_id)command) &&
+           strcmp(option_help(option, (command_id)command), help) == 0;
+}
+
+/* Writes the completion of an option in all commands that have this help text. */
+static void put_option(out *o, option_id option, const char *help)
+{
+    const option_row *row = &option_table[option];
     out_puts(o, "complete -c wb -n '__fish_seen_subcommand_from");
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (option_is_in((option_id)(row - option_table), (command_id)i))
+        if (has_help(option, i, help))
             out_printf(o, " %s", command_table[i].name);
     }
     out_printf(o, "' -l %s", row->name);
@@ -36,8 +44,22 @@ static void put_option(out *o, const option_row *row)
         out_puts(o, option_takes_path(row) ? " -r -F" : " -x");
     }
     out_puts(o, " -d '");
-    put(o, row->help);
+    put(o, help);
     out_puts(o, "'\n");
+}
+
+static void put_texts(out *o, option_id option)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!option_is_in(option, (command_id)i))
+            continue;
+        const char *help = option_help(option, (command_id)i);
+        int first = 0;
+        while (!has_help(option, first, help))
+            first++;
+        if (first == i)
+            put_option(o, option, help);
+    }
 }
 
 void generate_fish(out *o)
@@ -76,7 +98,7 @@ void generate_fish(out *o)
                 ">/dev/null' -a '(__wb_tensors)' -d tensor\n");
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (option_table[i].help != NULL && option_table[i].commands != 0)
-            put_option(o, &option_table[i]);
+            put_texts(o, (option_id)i);
     }
     out_puts(o, "complete -c weighbridge -w wb\n");
 }

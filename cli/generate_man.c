@@ -54,7 +54,7 @@ static void put_title(out *o, const char *name, const char *summary)
     out_puts(o, "\n");
 }
 
-static void put_option(out *o, option_id option)
+static void put_option(out *o, option_id option, command_id command)
 {
     text names = {0};
     const char *list = option_table[option].values;
@@ -64,7 +64,7 @@ static void put_option(out *o, option_id option)
     out_puts(o, ".TP\n.B ");
     puts_escaped(o, names.ptr);
     out_puts(o, "\n");
-    puts_escaped(o, option_table[option].help);
+    puts_escaped(o, option_help(option, command));
     out_puts(o, list == NULL ? ".\n" : ": ");
     while ((word = next_word(&list, &n)) != NULL) {
         put(o, word, n);
@@ -143,8 +143,8 @@ static void put_wb(out *o)
         out_puts(o, "\n");
     }
     out_puts(o, ".SH OPTIONS\n");
-    put_option(o, OPTION_HELP_OPTION);
-    put_option(o, OPTION_VERSION);
+    put_option(o, OPTION_HELP_OPTION, COMMAND_HELP);
+    put_option(o, OPTION_VERSION, COMMAND_HELP);
     put_exit_codes(o);
     out_puts(o, ".SH ENVIRONMENT\n"
                 ".TP\n.B NO_COLOR\nif set and not empty: no colours on a terminal.\n"
@@ -171,7 +171,7 @@ void generate_man(out *o, command_id command)
     out_puts(o, ".SH OPTIONS\n");
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (option_table[i].help != NULL && option_is_in((option_id)i, command))
-            put_option(o, (option_id)i);
+            put_option(o, (option_id)i, command);
     }
     put_exit_codes(o);
     put_examples(o, row->examples);

@@ -16,8 +16,10 @@ static void put(out *o, const char *s, size_t n)
     }
 }
 
-static void put_option(out *o, const option_row *row)
+static void put_option(out *o, option_id option, command_id command)
 {
+    const option_row *row = &option_table[option];
+    const char *help = option_help(option, command);
     out_puts(o, "                ");
     if (row->letter != 0)
         out_printf(o, "'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
@@ -25,7 +27,7 @@ static void put_option(out *o, const option_row *row)
                    option_needs_argument(row) ? "=" : "");
     else
         out_printf(o, "'--%s%s[", row->name, option_needs_argument(row) ? "=" : "");
-    put(o, row->help, strlen(row->help));
+    put(o, help, strlen(help));
     out_puts(o, "]");
     if (option_needs_argument(row)) {
         out_printf(o, ":%s:", row->argument);
@@ -94,7 +96,7 @@ void generate_zsh(out *o)
         out_printf(o, "        %s)\n            _arguments \\\n", command_table[i].name);
         for (int k = 0; k < OPTION_COUNT; k++) {
             if (option_table[k].help != NULL && option_is_in((option_id)k, (command_id)i))
-                put_option(o, &option_table[k]);
+                put_option(o, (option_id)k, (command_id)i);
         }
         put_operands(o, i);
         out_puts(o, "            ;;\n");

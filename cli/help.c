@@ -111,7 +111,7 @@ void print_command_help(command_id command)
             continue;
         text_clear(&names);
         text_add_option(&names, (option_id)i);
-        print_entry(o, names.ptr, option_table[i].help, 24);
+        print_entry(o, names.ptr, option_help((option_id)i, command), 24);
         if (option_table[i].values != NULL) {
             text_clear(&names);
             const char *list = option_table[i].values;

@@ -30,6 +30,15 @@ const option_row option_table[OPTION_COUNT] = {
 #include "options.def"
 };
 
+static const struct {
+    option_id option;
+    unsigned commands;
+    const char *help;
+} option_texts[] = {
+#define OPTION_TEXT(id, ...) {OPTION_##id, __VA_ARGS__},
+#include "options.def"
+};
+
 const exit_row exit_table[] = {
 #define EXIT_ROW(...) {__VA_ARGS__},
 #include "messages.h"
@@ -51,6 +60,15 @@ void text_add_option(text *t, option_id option)
 bool option_is_in(option_id option, command_id command)
 {
     return (option_table[option].commands >> command & 1) != 0;
+}
+
+const char *option_help(option_id option, command_id command)
+{
+    for (size_t i = 0; i < sizeof option_texts / sizeof option_texts[0]; i++) {
+        if (option_texts[i].option == option && (option_texts[i].commands >> command & 1) != 0)
+            return option_texts[i].help;
+    }
+    return option_table[option].help;
 }
 
 bool option_needs_argument(const option_row *row)

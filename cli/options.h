@@ -44,7 +44,7 @@ typedef struct option_row {
     const char *argument; /* NULL: no argument; "[KEY]": optional argument */
     const char *values;   /* allowed values, NULL: any */
     unsigned commands;    /* bit set of commands: 1 << command_id */
-    const char *help;     /* NULL: hidden option */
+    const char *help;     /* NULL: hidden option; option_help returns the text for a command */
 } option_row;
 
 typedef struct exit_row {
@@ -88,6 +88,9 @@ void arguments_free(arguments *args);
 int fail_command(const char *typed);
 
 bool option_is_in(option_id option, command_id command);
+
+/* Returns the help of an option in the help of a command; NULL: the option is hidden. */
+const char *option_help(option_id option, command_id command);
 
 /* Sets the open options from the command line. `limits` must live as long as `options`. Returns 0
  * or an exit code.
