@@ -1,6 +1,5 @@
-/* wb --generate KIND DIR: generates man pages and completion files when weighbridge is built. KIND
- * `tensors`, used by shell completion, lists the tensor names of a model that need no quoting in
- * any shell.
+/* wb --generate KIND DIR: generates man pages and completion files when weighbridge is built. Other
+ * kinds, used by shell completion, list names (generate_names.c).
  */
 #include "generate.h"
 
@@ -8,7 +7,6 @@
 
 #include "exit.h"
 #include "messages.h"
-#include "paths.h"
 #include "report.h"
 
 static int write_file(const char *folder, const char *name, void (*generate)(out *o))
@@ -47,44 +45,6 @@ static int write_man(const char *folder)
     return code;
 }
 
-/* Returns true if the name consists of characters that no shell requires to be quoted. */
-static bool is_plain(const char *name, size_t n)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/+";
-    for (size_t i = 0; i < n; i++) {
-        if (name[i] == '\0' || strchr(plain, name[i]) == NULL)
-            return false;
-    }
-    return n > 0 && name[0] != '-';
-}
-
-static int list_tensors(const char *path)
-{
-    wb_model *model;
-    const char *names;
-    const uint64_t *offsets;
-    wb_error error;
-    wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
-    wb_status status = open_path(path, &options, &model, &error);
-    if (status == WB_OK)
-        status = wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, &error);
-    if (status != WB_OK) {
-        report_error(path, &error);
-        wb_close(model);
-        return exit_code_of_opening(status);
-    }
-    for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
-        size_t n = (size_t)(offsets[i + 1] - offsets[i] - 1);
-        if (is_plain(names + offsets[i], n)) {
-            out_write(out_stdout(), names + offsets[i], n);
-            out_puts(out_stdout(), "\n");
-        }
-    }
-    wb_close(model);
-    return EXIT_CLEAN;
-}
-
 int command_generate(const arguments *args)
 {
     const char *kind = args->value[OPTION_GENERATE];
@@ -99,5 +59,5 @@ int command_generate(const arguments *args)
         return write_file(path, "_wb", generate_zsh);
     if (strcmp(kind, "fish") == 0)
         return write_file(path, "wb.fish", generate_fish);
-    return list_tensors(path);
+    return generate_names(kind, path);
 }

@@ -39,11 +39,21 @@ static void put_options_with_argument(out *o)
     }
 }
 
+/* Completes the argument of an option with names of the model. */
+static void put_names(out *o, const char *kind, bool is_pair)
+{
+    out_printf(o, "        COMPREPLY=($(compgen %s-W \"$(_wb_names %s)\" -- \"$cur\"))\n%s",
+               is_pair ? "-S = " : "", kind,
+               is_pair ? "        compopt -o nospace 2>/dev/null\n" : "");
+}
+
 static void put_arguments(out *o)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_table[i];
-        if (!is_shown(i) || !option_needs_argument(row))
+        bool is_pair;
+        const char *kind = generate_kind_of((option_id)i, &is_pair);
+        if (!is_shown(i) || (kind == NULL && !option_needs_argument(row)))
             continue;
         out_puts(o, "    ");
         put_pattern(o, row);
@@ -52,10 +62,15 @@ static void put_arguments(out *o)
             out_puts(o, "        COMPREPLY=($(compgen -W '");
             put_words(o, row->values);
             out_puts(o, "' -- \"$cur\"))\n");
+        } else if (kind != NULL) {
+            put_names(o, kind, is_pair);
         } else if (!option_takes_path(row)) {
             out_puts(o, "        compopt +o default +o bashdefault 2>/dev/null\n");
         }
-        out_puts(o, "        return\n        ;;\n");
+        /* The next word may also be a path if the argument is optional. */
+        out_puts(o, option_needs_argument(row)
+                        ? "        return\n        ;;\n"
+                        : "        ((${#COMPREPLY[@]})) && return\n        ;;\n");
     }
 }
 
@@ -72,9 +87,13 @@ void generate_bash(out *o)
     out_puts(o,
              "# Completion of wb for bash. Generated from cli/options.def by 'wb --generate bash'; "
              "do not edit.\n"
+             "_wb_names() {\n"
+             "    [[ -n $path || $1 == quants ]] &&\n"
+             "        wb --generate \"$1\" \"${path/#\\~/$HOME}\" 2>/dev/null\n"
+             "}\n"
              "_wb() {\n"
              "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-             "    local command= first= operands=0 i\n"
+             "    local command= path= operands=0 i\n"
              "    COMPREPLY=()\n"
              "    # Bash takes --name=value apart into three words.\n"
              "    if [[ $cur == = ]]; then\n"
@@ -82,7 +101,8 @@ void generate_bash(out *o)
              "    elif [[ $prev == = ]] && ((COMP_CWORD >= 2)); then\n"
              "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
              "    fi\n"
-             "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+             "    for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do\n"
+             "        ((i == COMP_CWORD)) && continue\n"
              "        case ${COMP_WORDS[i]} in\n"
              "        =) ((i++)) ;;\n"
              "        ");
@@ -94,8 +114,9 @@ void generate_bash(out *o)
                 "            if [[ -z $command ]]; then\n"
                 "                command=${COMP_WORDS[i]}\n"
                 "            else\n"
-                "                [[ $operands == 0 ]] && first=${COMP_WORDS[i]}\n"
-                "                ((operands++))\n"
+                "                [[ -z $path && -e ${COMP_WORDS[i]/#\\~/$HOME} ]] && "
+                "path=${COMP_WORDS[i]}\n"
+                "                ((i < COMP_CWORD && operands++))\n"
                 "            fi\n"
                 "            ;;\n"
                 "        esac\n"
@@ -118,8 +139,8 @@ void generate_bash(out *o)
         if (i == COMMAND_EXPORT || i == COMMAND_GET) {
             out_printf(o, "        elif [[ $operands %s ]]; then\n",
                        i == COMMAND_GET ? "!= 0" : "== 1");
-            out_puts(o, "            COMPREPLY=($(compgen -W \"$(wb --generate tensors "
-                        "\"${first/#\\~/$HOME}\" 2>/dev/null)\" -- \"$cur\"))\n");
+            out_puts(o, "            COMPREPLY=($(compgen -W \"$(_wb_names tensors)\" -- "
+                        "\"$cur\"))\n");
         }
         if (i == COMMAND_CODEC)
             out_puts(o, "        elif [[ $operands == 0 ]]; then\n"

@@ -23,6 +23,8 @@ static bool has_help(option_id option, int command, const char *help)
 static void put_option(out *o, option_id option, const char *help)
 {
     const option_row *row = &option_table[option];
+    bool is_pair;
+    const char *kind = generate_kind_of(option, &is_pair);
     out_puts(o, "complete -c wb -n '__fish_seen_subcommand_from");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (has_help(option, i, help))
@@ -40,6 +42,9 @@ static void put_option(out *o, option_id option, const char *help)
             out_write(o, word, n);
             out_puts(o, list == NULL ? "'" : " ");
         }
+    } else if (kind != NULL) {
+        out_printf(o, "%s -a '(__wb_names %s%s)'", option_needs_argument(row) ? " -x" : "", kind,
+                   is_pair ? " =" : "");
     } else if (option_needs_argument(row)) {
         out_puts(o, option_takes_path(row) ? " -r -F" : " -x");
     }
@@ -77,9 +82,16 @@ void generate_fish(out *o)
              "    end\n"
              "    return 1\n"
              "end\n"
-             "function __wb_tensors\n"
-             "    set -l path (__wb_first_operand); or return\n"
-             "    wb --generate tensors (string replace -r '^~' $HOME -- $path) 2>/dev/null\n"
+             "function __wb_names\n"
+             "    set -l file .\n"
+             "    for word in (commandline -poc)[2..-1]\n"
+             "        set word (string replace -r '^~' $HOME -- $word)\n"
+             "        if not string match -q -- '-*' $word; and test -e $word\n"
+             "            set file $word\n"
+             "            break\n"
+             "        end\n"
+             "    end\n"
+             "    wb --generate $argv[1] $file 2>/dev/null | string replace -r '$' \"$argv[2]\"\n"
              "end\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         out_printf(o, "complete -c wb -n __fish_use_subcommand -f -a %s -d '",
@@ -95,7 +107,7 @@ void generate_fish(out *o)
     out_puts(o, "'\n"
                 "complete -c wb -n '__fish_seen_subcommand_from export get; and "
                 "__wb_first_operand "
-                ">/dev/null' -a '(__wb_tensors)' -d tensor\n");
+                ">/dev/null' -a '(__wb_names tensors)' -d tensor\n");
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (option_table[i].help != NULL && option_table[i].commands != 0)
             put_texts(o, (option_id)i);

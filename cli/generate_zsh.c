@@ -26,12 +26,21 @@ static void put_option(out *o, option_id option, command_id command)
                    option_needs_argument(row) ? "+" : "", row->name,
                    option_needs_argument(row) ? "=" : "");
     else
-        out_printf(o, "'--%s%s[", row->name, option_needs_argument(row) ? "=" : "");
+        out_printf(o, "'--%s%s[", row->name,
+                   option_needs_argument(row) ? "="
+                   : row->argument != NULL    ? "=-"
+                                              : "");
     put(o, help, strlen(help));
     out_puts(o, "]");
-    if (option_needs_argument(row)) {
-        out_printf(o, ":%s:", row->argument);
-        if (row->values != NULL) {
+    bool is_pair;
+    const char *kind = generate_kind_of(option, &is_pair);
+    if (row->argument != NULL && (option_needs_argument(row) || kind != NULL)) {
+        out_puts(o, option_needs_argument(row) ? ":" : "::");
+        put(o, row->argument, strlen(row->argument));
+        out_puts(o, ":");
+        if (kind != NULL) {
+            out_printf(o, " _wb_names %s%s", kind, is_pair ? " -S =" : "");
+        } else if (row->values != NULL) {
             const char *list = row->values;
             const char *word;
             size_t n;
@@ -53,8 +62,8 @@ static void put_operands(out *o, int command)
 {
     out_puts(o, "                ");
     switch (command) {
-    case COMMAND_EXPORT: out_puts(o, "'1:PATH:_files' '2:TENSOR:_wb_tensors'\n"); break;
-    case COMMAND_GET: out_puts(o, "'1:PATH:_files' '*:NAME:_wb_tensors'\n"); break;
+    case COMMAND_EXPORT: out_puts(o, "'1:PATH:_files' '2:TENSOR: _wb_names tensors'\n"); break;
+    case COMMAND_GET: out_puts(o, "'1:PATH:_files' '*:NAME: _wb_names tensors'\n"); break;
     case COMMAND_CODEC: out_puts(o, "'1:what:(list encode decode)' '*:FILE:_files'\n"); break;
     case COMMAND_LIST: out_puts(o, "\n"); break;
     case COMMAND_HELP: out_puts(o, "'1:COMMAND:_wb_commands'\n"); break;
@@ -78,10 +87,15 @@ void generate_zsh(out *o)
     out_puts(o, "    )\n"
                 "    _describe command commands\n"
                 "}\n"
-                "_wb_tensors() {\n"
-                "    local -a names=(${(f)\"$(_call_program tensors wb --generate tensors "
-                "${(q)${(Q)line[1]/#\\~/$HOME}} 2>/dev/null)\"})\n"
-                "    compadd -a names\n"
+                "_wb_names() {\n"
+                "    local word file=.\n"
+                "    for word in ${words[2,-1]}; do\n"
+                "        word=${(Q)word/#\\~/$HOME}\n"
+                "        [[ $word != -* && -e $word ]] && file=$word && break\n"
+                "    done\n"
+                "    local -a names=(${(f)\"$(_call_program names wb --generate $1 ${(q)file} "
+                "2>/dev/null)\"})\n"
+                "    compadd \"${@[2,-1]}\" -a names\n"
                 "}\n"
                 "_wb() {\n"
                 "    local context state state_descr\n"

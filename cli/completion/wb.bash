@@ -1,7 +1,11 @@
 # Completion of wb for bash. Generated from cli/options.def by 'wb --generate bash'; do not edit.
+_wb_names() {
+    [[ -n $path || $1 == quants ]] &&
+        wb --generate "$1" "${path/#\~/$HOME}" 2>/dev/null
+}
 _wb() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-    local command= first= operands=0 i
+    local command= path= operands=0 i
     COMPREPLY=()
     # Bash takes --name=value apart into three words.
     if [[ $cur == = ]]; then
@@ -9,7 +13,8 @@ _wb() {
     elif [[ $prev == = ]] && ((COMP_CWORD >= 2)); then
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
-    for ((i = 1; i < COMP_CWORD; i++)); do
+    for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
+        ((i == COMP_CWORD)) && continue
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
         --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store|--jobs|-j|--progress|--color)
@@ -19,8 +24,8 @@ _wb() {
             if [[ -z $command ]]; then
                 command=${COMP_WORDS[i]}
             else
-                [[ $operands == 0 ]] && first=${COMP_WORDS[i]}
-                ((operands++))
+                [[ -z $path && -e ${COMP_WORDS[i]/#\~/$HOME} ]] && path=${COMP_WORDS[i]}
+                ((i < COMP_CWORD && operands++))
             fi
             ;;
         esac
@@ -33,6 +38,10 @@ _wb() {
     --top)
         compopt +o default +o bashdefault 2>/dev/null
         return
+        ;;
+    --metadata)
+        COMPREPLY=($(compgen -W "$(_wb_names keys)" -- "$cur"))
+        ((${#COMPREPLY[@]})) && return
         ;;
     --filter)
         compopt +o default +o bashdefault 2>/dev/null
@@ -104,7 +113,7 @@ _wb() {
         return
         ;;
     --quant)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -W "$(_wb_names quants)" -- "$cur"))
         return
         ;;
     --rule)
@@ -132,23 +141,26 @@ _wb() {
         return
         ;;
     --set)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -S = -W "$(_wb_names edit-keys)" -- "$cur"))
+        compopt -o nospace 2>/dev/null
         return
         ;;
     --set-file)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -S = -W "$(_wb_names edit-keys)" -- "$cur"))
+        compopt -o nospace 2>/dev/null
         return
         ;;
     --delete)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -W "$(_wb_names edit-keys)" -- "$cur"))
         return
         ;;
     --rename)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -S = -W "$(_wb_names tensors)" -- "$cur"))
+        compopt -o nospace 2>/dev/null
         return
         ;;
     --drop)
-        compopt +o default +o bashdefault 2>/dev/null
+        COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         return
         ;;
     --max-header)
@@ -194,14 +206,14 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --sandbox --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
-            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+            COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
         ;;
     get)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
-            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+            COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
         ;;
     codec)

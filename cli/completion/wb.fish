@@ -9,9 +9,16 @@ function __wb_first_operand
     end
     return 1
 end
-function __wb_tensors
-    set -l path (__wb_first_operand); or return
-    wb --generate tensors (string replace -r '^~' $HOME -- $path) 2>/dev/null
+function __wb_names
+    set -l file .
+    for word in (commandline -poc)[2..-1]
+        set word (string replace -r '^~' $HOME -- $word)
+        if not string match -q -- '-*' $word; and test -e $word
+            set file $word
+            break
+        end
+    end
+    wb --generate $argv[1] $file 2>/dev/null | string replace -r '$' "$argv[2]"
 end
 complete -c wb -n __fish_use_subcommand -f -a inspect -d 'show the contents of a model'
 complete -c wb -n __fish_use_subcommand -f -a verify -d 'check that a model is valid, and report what is wrong'
@@ -30,7 +37,7 @@ complete -c wb -n __fish_use_subcommand -f -a help -d 'explain a command'
 complete -c wb -n __fish_use_subcommand -l version -d 'print the version'
 complete -c wb -n __fish_use_subcommand -l help -s h -d 'explain a command'
 complete -c wb -n '__fish_seen_subcommand_from help' -f -a 'inspect verify doctor export get codec hash diff load list convert edit realign help'
-complete -c wb -n '__fish_seen_subcommand_from export get; and __wb_first_operand >/dev/null' -a '(__wb_tensors)' -d tensor
+complete -c wb -n '__fish_seen_subcommand_from export get; and __wb_first_operand >/dev/null' -a '(__wb_names tensors)' -d tensor
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor hash load' -l json -d 'print a JSON object for each path, on a line of its own; a failure gives path and error{}'
 complete -c wb -n '__fish_seen_subcommand_from export get diff convert edit realign' -l json -d 'print a JSON object; a failure gives path and error{}'
 complete -c wb -n '__fish_seen_subcommand_from codec' -l json -d 'print a JSON object; list prints one for each type, on a line of its own; a failure gives path and error{}'
@@ -40,7 +47,7 @@ complete -c wb -n '__fish_seen_subcommand_from hash' -l no-tensors -d 'omit the 
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l tensors -d 'show each tensor, also if there are more than 200'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l sort -x -a 'size name offset' -d 'show each tensor, sorted by size (largest first), name (numbers by value) or offset in the files'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l top -x -d 'show only the first N tensors, sorted by size if there is no --sort; totals are those of all'
-complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -d 'show all metadata in full, including what is derived from config.json and tokenizer files; with KEY, print only that value, strings without quotes'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -a '(__wb_names keys)' -d 'show all metadata in full, including what is derived from config.json and tokenizer files; with KEY, print only that value, strings without quotes'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l config -d 'show every field of the config and its source'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l layers -d 'show tensors layer by layer, with equal layers merged'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l tokens -d 'show the tokens of the tokenizer'
@@ -74,7 +81,7 @@ complete -c wb -n '__fish_seen_subcommand_from convert' -l imatrix -r -F -d 'an 
 complete -c wb -n '__fish_seen_subcommand_from codec' -l e8m0 -x -a 'up nearest' -d 'rounding of scales in MLX\'s mxfp4 and mxfp8: as MLX 0.32.2 and later [up], or as older MLX and Ollama'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l to -x -a 'safetensors gguf mlx ollama npz' -d 'output format [from the extension of OUT: .gguf, .safetensors, .npz]'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l generation -x -a 'feb2026' -d 'ollama: write blobs as first published, with experts one by one'
-complete -c wb -n '__fish_seen_subcommand_from convert' -l quant -x -d 'type for the weights (case-insensitive)'
+complete -c wb -n '__fish_seen_subcommand_from convert' -l quant -x -a '(__wb_names quants)' -d 'type for the weights (case-insensitive)'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l rule -x -d 'use TYPE for tensors whose name matches REGEX, overriding --quant; may be repeated, the last match counts'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l lora -x -d 'merge an adapter from PEFT, mlx-lm or GGUF, multiplied by SCALE [1]; may be repeated'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if a type does not fit a tensor, instead of falling back to another type'
@@ -87,12 +94,12 @@ complete -c wb -n '__fish_seen_subcommand_from convert realign' -l align-tensors
 complete -c wb -n '__fish_seen_subcommand_from convert' -l force -s f -d 'replace an existing file, model of a store, or the files of the model in an existing folder; --dry-run lists them'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l interactive -s i -d 'ask on the terminal before an existing output is replaced'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l discard -d 'remove the partial result of an interrupted conversion to OUT; IN may be omitted'
-complete -c wb -n '__fish_seen_subcommand_from edit' -l set -x -d 'set a key'
-complete -c wb -n '__fish_seen_subcommand_from edit' -l set-file -x -d 'set a key to the contents of a file'
-complete -c wb -n '__fish_seen_subcommand_from edit' -l delete -x -d 'remove a key'
+complete -c wb -n '__fish_seen_subcommand_from edit' -l set -x -a '(__wb_names edit-keys =)' -d 'set a key'
+complete -c wb -n '__fish_seen_subcommand_from edit' -l set-file -x -a '(__wb_names edit-keys =)' -d 'set a key to the contents of a file'
+complete -c wb -n '__fish_seen_subcommand_from edit' -l delete -x -a '(__wb_names edit-keys)' -d 'remove a key'
 complete -c wb -n '__fish_seen_subcommand_from edit' -l ignore-missing -d 'let --delete accept a key that does not exist'
-complete -c wb -n '__fish_seen_subcommand_from edit' -l rename -x -d 'rename a tensor, or a key if no tensor is named OLD'
-complete -c wb -n '__fish_seen_subcommand_from edit' -l drop -x -d 'remove a tensor'
+complete -c wb -n '__fish_seen_subcommand_from edit' -l rename -x -a '(__wb_names tensors =)' -d 'rename a tensor, or a key if no tensor is named OLD'
+complete -c wb -n '__fish_seen_subcommand_from edit' -l drop -x -a '(__wb_names tensors)' -d 'remove a tensor'
 complete -c wb -n '__fish_seen_subcommand_from edit' -l in-place -d 'change the file in place even if a new file could replace it'
 complete -c wb -n '__fish_seen_subcommand_from export get codec convert edit realign' -l dry-run -d 'show what would be written, and write nothing'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l compatible -d 'accept files that violate the safetensors specification but that the official library accepts'
