@@ -3,7 +3,7 @@
 # counts instructions, so its result is the same on every machine and under any load. A header of twice the length
 # costs at most 2.2 times as many instructions. A hostile header costs at most twice as many as a valid header of
 # the same length, number of tensors and style of entries. (Style: either dtypes and shapes repeat, which makes a
-# header cheaper to read, or each entry has its own.)
+# header cheaper to read, or each entry has its own.) The same holds for wb diff of two headers.
 set -eu
 if ! command -v valgrind >/dev/null; then
     echo "valgrind is not installed: nothing was counted"
@@ -62,4 +62,29 @@ done <"$folder/families"
 while read -r family honest; do
     compare linearity_gguf "$family" "$honest"
 done <"$folder/families"
+
+# The time of wb diff is proportional to the number of metadata keys, also if their order or all keys differ.
+python3 -B - "$folder" <<'P'
+import json, struct, sys
+def write(name, count, key="key", value="v" * 40, step=1):
+    meta = {f"{key}{i}": value for i in range(count)[::step]}
+    header = json.dumps({"__metadata__": meta, "t": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    open(f"{sys.argv[1]}/{name}.{count}.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + bytes(4))
+for count in 2000, 4000:
+    write("base", count)
+    write("values", count, value="w" * 40)
+    write("order", count, step=-1)
+    write("keys", count, key="other")
+P
+for other in values order keys; do
+    for n in 2000 4000; do
+        code=0
+        valgrind --tool=callgrind --callgrind-out-file=/dev/null "$BUILD/wb" diff "$folder/base.$n.safetensors" \
+            "$folder/$other.$n.safetensors" >"$folder/out" 2>"$folder/log" || code=$?
+        [ "$code" = 0 ] || [ "$code" = 1 ] || { cat "$folder/log" >&2; exit 1; }
+        sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' "$folder/log"
+    done | tr '\n' ' ' | awk -v name="wb diff, $other" '{
+        printf "%-32s %10d  twice the length %.2f times\n", name, $2, $2 / $1
+        exit !($1 > 0 && $2 / $1 <= 2.2) }' || status=1
+done
 exit $status
