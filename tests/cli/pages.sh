@@ -1,5 +1,9 @@
 # Runs every command that README.md, docs and the man pages show, as it is written there, with a real model under
-# the names in these commands and with fake drivers.
+# the names in these commands, with fake drivers, and with a server of the tests as the hub.
+. "$SOURCE/tests/net/servers.sh"
+mkdir -p hub/owner
+cp -r "$SOURCE/demo/tiny-pycode" hub/owner/name
+start_hub hub
 
 # Returns the commands of a page, without optional parts in brackets and without explanations.
 on_page() {
