@@ -30,11 +30,13 @@
 #define MSG_COLS_INVALID "--cols must be the number of values in a row"
 #define MSG_TYPE_MEANT "there is no type '%.200s'; did you mean %s? 'wb codec list' lists all types"
 #define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
-#define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row of %llu bytes, in binary32"
-#define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no other operands"
+#define MSG_IMPORTANCE_SIZE                                                                        \
+    "the importance matrix must contain exactly one row of binary32 values, which has %llu "       \
+    "bytes"
+#define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no further arguments"
 #define MSG_CODEC_VERB "the operation must be list, encode or decode, for example 'wb codec list'"
 #define MSG_CODEC_TYPE_AND_COLS "--type and --cols are required: they describe the data"
-#define MSG_JSON_AND_STDOUT "--json and - cannot both use standard output"
+#define MSG_JSON_AND_STDOUT "--json and the output '-' cannot both use standard output"
 
 /* export.c */
 
@@ -157,8 +159,8 @@
 /* modelfile.c */
 
 #define MSG_MODELFILE_QUOTES                                                                       \
-    "a line of a text ends with three quotation marks, which end a text in a Modelfile: a space "  \
-    "was added between them"
+    "a line of a text ended with three quotation marks, which would end the text in the "          \
+    "Modelfile; a space was added before the last of the three"
 #define MSG_MODELFILE_PARAMETER                                                                    \
     "a parameter was omitted, because its name contains other characters than letters, digits "    \
     "and '_'"

@@ -6,21 +6,25 @@
 
 /* ---- family_*.c ---- */
 
-#define WB__MSG_FAMILY_LONG "the table is too long"
+#define WB__MSG_FAMILY_LONG                                                                        \
+    "the table is too long: the limits are 1 MiB, 1024 statements, and 4096 bytes for a list "     \
+    "of words"
 #define WB__MSG_FAMILY_EXPECTED "expected '%s'"
 #define WB__MSG_FAMILY_WORD "expected a name"
 #define WB__MSG_FAMILY_TEXT "expected a text in quotes"
 #define WB__MSG_FAMILY_STATEMENT "no statement begins with this word"
-#define WB__MSG_FAMILY_REST "the statement does not end here"
+#define WB__MSG_FAMILY_REST "expected the end of the statement"
 #define WB__MSG_FAMILY_CHOICE "this word is not possible here"
-#define WB__MSG_FAMILY_BASE "no table has this name"
+#define WB__MSG_FAMILY_BASE "there is no table with this name to inherit from"
 #define WB__MSG_FAMILY_FIELD "the config has no field of this name"
 #define WB__MSG_FAMILY_NAME                                                                        \
-    "not a valid tensor name: it must have at most 96 characters, and {n} and {e} as its only "    \
-    "braces"
-#define WB__MSG_FAMILY_ROLE "a tensor has no such role"
-#define WB__MSG_FAMILY_FORMAT "expected a format that no other name of the list has"
-#define WB__MSG_FAMILY_TRANSFORM "there is no such operation, or the name has too many"
+    "not a valid tensor name: it must have at most 96 characters, and braces only in {n} and "     \
+    "{e}"
+#define WB__MSG_FAMILY_ROLE "there is no tensor role with this name"
+#define WB__MSG_FAMILY_FORMAT                                                                      \
+    "expected one of the formats gguf, hf, mlx and ollama that no other name in this list has"
+#define WB__MSG_FAMILY_TRANSFORM                                                                   \
+    "no operation has this name, or the tensor name has more than 6 operations"
 #define WB__MSG_FAMILY_SPELLINGS "the tensor has too many names"
 #define WB__MSG_FAMILY_AXES "the shape has too many axes"
 #define WB__MSG_FAMILY_NUMBER "expected a number of elements from 1 to 255"
@@ -44,7 +48,7 @@
 /* ---- tokenizer/from_lines.c, tokenizer/from_pieces.c ---- */
 
 #define WB__MSG_TOKENIZER_DENSE                                                                    \
-    "the file has more tokens than its size permits: fewer than 4 bytes for each"
+    "the file is too small for its number of tokens: it has fewer than 4 bytes per token"
 
 /* ---- tokenizer/tokenizer_make.c ---- */
 

@@ -75,7 +75,8 @@
     "is %s"
 #define WB__MSG_SPLIT_AMBIGUOUS                                                                    \
     "the folder contains %zu GGUF files that do not form one model, for example %s and %s"
-#define WB__MSG_SPLIT_WRONG_COUNT "the value of this key is %llu, but the model has %llu parts"
+#define WB__MSG_SPLIT_WRONG_COUNT                                                                  \
+    "the value of this key is %llu, but the model has %llu parts (split.no counts them from 0)"
 #define WB__MSG_SPLIT_WRONG_TENSOR_COUNT                                                           \
     "the value of this key is %llu, but the parts of the model have %llu tensors"
 #define WB__MSG_SPLIT_WRONG_NUMBER                                                                 \

@@ -37,7 +37,8 @@
 #define WB__MSG_CONVERT_SUBFOLDER                                                                  \
     "files in subfolders of the model are not copied: copy this file yourself if you need it"
 #define WB__MSG_CONVERT_NO_LAYER                                                                   \
-    "an Ollama model has no place for this file, so it is not copied: keep it if you need it"
+    "an Ollama model cannot contain this file, so the file is not copied: keep it if you need "    \
+    "it"
 
 /* ---- emit/tokenizer_json_out.c ---- */
 
@@ -133,9 +134,9 @@
     "of its fallback types"
 #define WB__MSG_CONVERT_NPZ_PLAIN "a .npz file cannot contain quantized tensors"
 #define WB__MSG_CONVERT_ROW_BLOCKS                                                                 \
-    "the row length, %llu values, is not a multiple of the block size of %s, and no other type "   \
-    "is allowed"
-#define WB__MSG_CONVERT_NOT_FLOAT "only floating-point tensors are converted"
+    "the row length, %llu values, is not a multiple of the block size of %s, and --strict "        \
+    "(WB_CONVERT_STRICT) allows no other type"
+#define WB__MSG_CONVERT_NOT_FLOAT "only floating-point tensors can be converted to another type"
 #define WB__MSG_CONVERT_NO_ENCODER "weighbridge has no encoder for this type"
 #define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX                                                         \
     "this type requires an importance matrix that contains this tensor"
@@ -166,14 +167,17 @@
     "the experts of this layer cannot be stacked: some are missing, or they differ in shape or "   \
     "dtype"
 #define WB__MSG_CONVERT_TENSOR_UNKNOWN                                                             \
-    "%s defines no name for this tensor and would not load a file that contains it"
+    "the architecture %s defines no name for this tensor in the target format, so programs "       \
+    "would not load the result"
 #define WB__MSG_CONVERT_TENSOR_DROPPED                                                             \
     "the target format does not use this tensor, so it is left out"
 #define WB__MSG_CONVERT_REFUSED "%s; to convert the model in spite of this, use --force-lossy"
 #define WB__MSG_CONVERT_IMPLIED_WORD                                                               \
-    "GGUF has no key for this setting of the architecture, and llama.cpp uses %.*s"
+    "GGUF has no key for this setting, and llama.cpp always uses %.*s, which differs from "        \
+    "config.json"
 #define WB__MSG_CONVERT_IMPLIED_NUMBER                                                             \
-    "GGUF has no key for this setting of the architecture, and llama.cpp uses %g"
+    "GGUF has no key for this setting, and llama.cpp always uses %g, which differs from "          \
+    "config.json"
 #define WB__MSG_CONVERT_OTHER_PARTS                                                                \
     "this is the first of %llu tensors of other parts of the model, such as a vision encoder, "    \
     "which are left out: the GGUF file contains the text model"
@@ -232,7 +236,8 @@
 #define WB__MSG_CONVERT_IMATRIX_SIZE "the importance matrix has %llu bytes; the limit is %llu"
 #define WB__MSG_CONVERT_IMATRIX_EMPTY "the file has no entries"
 #define WB__MSG_CONVERT_IMATRIX_COUNTS "a tensor NAME.in_sum2 has no matching tensor NAME.counts"
-#define WB__MSG_CONVERT_IMATRIX_VALUES "a tensor has no values"
+#define WB__MSG_CONVERT_IMATRIX_VALUES                                                             \
+    "an entry has no values, more than 65536 experts, or a name of more than 200 bytes"
 #define WB__MSG_CONVERT_IMATRIX_SUMS "no tensor has a name that ends with .in_sum2"
 #define WB__MSG_CONVERT_NO_FILE "the file does not exist"
 #define WB__MSG_CONVERT_IS_FOLDER "the path is a folder; a file is required"

@@ -42,12 +42,14 @@
 
 #define WB__MSG_SEGMENT_STAT "cannot read the attributes of the segment file"
 #define WB__MSG_SEGMENT_NOT_OWNED "the segment is not a regular file owned by this user"
-#define WB__MSG_SEGMENT_INVALID "the file is not a weighbridge segment"
+#define WB__MSG_SEGMENT_INVALID "the file is not a shared segment of weighbridge"
 #define WB__MSG_SEGMENT_TOO_LARGE "segment_bytes exceeds the maximum size of a file"
-#define WB__MSG_SEGMENT_CREATE "cannot create the segment"
-#define WB__MSG_SEGMENT_ADDRESS_SPACE "the segment does not fit into the address space"
-#define WB__MSG_SEGMENT_MAP "cannot map the segment"
-#define WB__MSG_SEGMENT_ALIGNMENT "the segment was created with a different buffer alignment"
+#define WB__MSG_SEGMENT_CREATE                                                                     \
+    "cannot reserve space for the segment file, or cannot write its header"
+#define WB__MSG_SEGMENT_ADDRESS_SPACE "the segment file does not fit into the address space"
+#define WB__MSG_SEGMENT_MAP "cannot map the segment file into memory"
+#define WB__MSG_SEGMENT_ALIGNMENT                                                                  \
+    "the buffer alignment of the segment file is not a multiple of the requested alignment"
 #define WB__MSG_SEGMENT_OPEN "cannot open the segment file"
 #define WB__MSG_SEGMENT_LOCK "cannot lock the segment file"
 

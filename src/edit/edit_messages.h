@@ -25,7 +25,8 @@
 /* ---- edit_in_place.c ---- */
 
 #define WB__MSG_EDIT_UNDO "restoring the file after an interrupted edit failed (errno %d)"
-#define WB__MSG_EDIT_JOURNAL_KEY "cannot read this user's secret key for signing journals"
+#define WB__MSG_EDIT_JOURNAL_KEY                                                                   \
+    "cannot read the secret key that signs the edit journals of this user"
 #define WB__MSG_EDIT_JOURNAL_UNKNOWN                                                               \
     "the journal of an interrupted edit was not written by this user, or is damaged"
 #define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \

@@ -58,8 +58,8 @@
 /* ---- gguf/gguf_layout.c ---- */
 
 #define WB__MSG_GGUF_TENSOR_PAST_END                                                               \
-    "the tensor's %llu bytes at data offset %llu are not inside the file, which has %llu "         \
-    "bytes of data; the tensors need %llu bytes more"
+    "the tensor's %llu bytes at offset %llu of the tensor data are not inside the file, which "    \
+    "has %llu bytes of tensor data, %llu too few for all tensors"
 #define WB__MSG_GGUF_TENSOR_OVERLAP "the tensor overlaps the data of %s"
 #define WB__MSG_GGUF_TENSOR_ORDER                                                                  \
     "the data of this tensor is stored before the data of the tensor that precedes it in the "     \

@@ -69,9 +69,9 @@
 #define WB__MSG_IO_OPEN_FILE "cannot open the file"
 #define WB__MSG_IO_LINK_OUTSIDE "a symbolic link leads outside the folder, and was not followed"
 #define WB__MSG_IO_NOT_REGULAR "the path is %s, not a regular file"
-#define WB__MSG_IO_STAT_DESCRIPTOR "cannot get the status of the descriptor"
-#define WB__MSG_IO_DESCRIPTOR_FOLDER "the descriptor refers to a folder, not a file"
-#define WB__MSG_IO_DUPLICATE_DESCRIPTOR "cannot duplicate the descriptor"
+#define WB__MSG_IO_STAT_DESCRIPTOR "cannot get the status of the file descriptor"
+#define WB__MSG_IO_DESCRIPTOR_FOLDER "the file descriptor refers to a folder, not a file"
+#define WB__MSG_IO_DUPLICATE_DESCRIPTOR "cannot duplicate the file descriptor"
 #define WB__MSG_IO_STAT_TEMPORARY "cannot get the status of the temporary file"
 
 #endif

@@ -7,7 +7,7 @@
 /* ---- load.c ---- */
 
 #define WB__MSG_LOAD_DIGEST "the SHA-256 digest of the file differs from the digest in its name"
-#define WB__MSG_LOAD_CANCELLED "cancelled by the callback"
+#define WB__MSG_LOAD_CANCELLED "cancelled by the progress callback"
 #define WB__MSG_LOAD_TARGET "wb_load_options.device requires wb_load_options.target"
 #define WB__MSG_LOAD_DEVICE_UPLOAD "wb_device requires map or upload"
 #define WB__MSG_LOAD_DEVICE_STAGE "wb_device requires both stage and unstage, or neither"

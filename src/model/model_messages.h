@@ -23,10 +23,11 @@
 /* ---- packing.c ---- */
 
 #define WB__MSG_MODEL_PACKING_WRONG_SIZE                                                           \
-    "with bits and group_size from config.json, the row length of this tensor would match no "     \
-    "dimension in config.json; the only other bits and group size that match are used"
+    "bits and group_size from config.json give this tensor a row length that matches no "          \
+    "dimension in config.json; the only other pair with a row length that matches is used"
 #define WB__MSG_MODEL_PACKING_AMBIGUOUS                                                            \
-    "the number of bits per value is not specified; the usual group size is assumed"
+    "config.json gives no bits and group_size that match this tensor, and several pairs match "    \
+    "its shape; the first of the group sizes 64, 32 and 128 that matches is assumed"
 #define WB__MSG_MODEL_PACKING_SCALES                                                               \
     "the shape or type of the scales does not match the packed values"
 #define WB__MSG_MODEL_PACKING_BIASES                                                               \

@@ -30,8 +30,8 @@ typedef struct problem {
     uint32_t *parts;
     const wb__packing_hint *hint;
     const wb__packing_hints *hints;
-    wb__packing *packing; /* the solution */
-    uint64_t *shape;      /* the shape of the solution */
+    wb__packing *packing; /* the result */
+    uint64_t *shape;      /* result: the logical shape of the joined tensor */
     const char **doubt;
 } problem;
 

@@ -44,7 +44,8 @@
 
 #define WB__MSG_NET_ADDRESS "the address is not valid: %s"
 #define WB__MSG_NET_PLAIN_HTTP                                                                     \
-    "http without encryption is allowed only to this machine and to an endpoint that has http"
+    "http without encryption is allowed only to this machine, and to the host of HF_ENDPOINT "     \
+    "if that address begins with http://"
 #define WB__MSG_NET_REDIRECTS "the server redirects more than %u times"
 #define WB__MSG_NET_REDIRECT "the server redirects to an address that is refused: %s"
 #define WB__MSG_NET_REPLY_LIMIT "the answer has more than %zu bytes"
@@ -74,13 +75,13 @@
 /* ---- net.c ---- */
 
 #define WB__MSG_NET_OFFLINE "the network is not used, because HF_HUB_OFFLINE is set"
-#define WB__MSG_NET_MIRROR "%s receives the token of %s"
+#define WB__MSG_NET_MIRROR "the endpoint %s receives the access token in %s"
 
 /* ---- remote_files.c, remote_list.c ---- */
 
 #define WB__MSG_NET_NO_FILE "the repository %s has no file of this name"
-#define WB__MSG_NET_CACHE_FILE "the cache has a folder in place of a blob"
-#define WB__MSG_NET_NO_LISTING "the server does not list its folders, and this one has no %s"
+#define WB__MSG_NET_CACHE_FILE "the cache contains a folder where a downloaded file should be"
+#define WB__MSG_NET_NO_LISTING "the server does not list its folders, and this folder has no %s"
 #define WB__MSG_NET_IS_FOLDER "the address is that of a folder"
 
 /* ---- settings.c ---- */

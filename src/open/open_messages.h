@@ -17,8 +17,7 @@
 #define WB__MSG_OPEN_STORE_BELOW                                                                   \
     "this folder is no Ollama store, but its folder 'models' is: give that folder as --store"
 #define WB__MSG_OPEN_STORE_AROUND                                                                  \
-    "the path is inside an Ollama store: give the store, the folder around this one, and the "     \
-    "name of a model in it"
+    "the folder around this one is an Ollama store: give the name of a model in that store"
 #define WB__MSG_OPEN_ADDRESS "this is an address, but weighbridge reads only files of this machine"
 #define WB__MSG_OPEN_NO_BLOB "the store contains no blob with this digest"
 #define WB__MSG_OPEN_NOT_DIGEST                                                                    \

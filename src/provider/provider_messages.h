@@ -18,7 +18,8 @@
     "rows of %s do not end at a byte boundary and cannot be padded with zeros"
 #define WB__MSG_PROVIDER_FUSE_PITCH "a row of the fused tensor needs %llu bytes; the limit is %llu"
 #define WB__MSG_PROVIDER_FUSE_ENCODING                                                             \
-    "this tensor has the encoding %s (%ld), but the tensor to fuse it with has %s (%ld)"
+    "this tensor has the encoding %s (dtype %ld in the buffer), but the tensor to fuse it with "   \
+    "has %s (dtype %ld)"
 #define WB__MSG_PROVIDER_FUSE_BITS                                                                 \
     "this tensor has %lu bits per value, but the tensor to fuse it with has %lu"
 #define WB__MSG_PROVIDER_FUSE_GROUPS                                                               \
@@ -62,7 +63,7 @@
 #define WB__MSG_PROVIDER_NO_RANKS "the number of ranks must not be 0"
 #define WB__MSG_PROVIDER_NO_NAMES "no tensor names are given"
 #define WB__MSG_PROVIDER_NAMES_MANY "too many tensor names are given"
-#define WB__MSG_PROVIDER_FLAGS "flags contains unknown flags"
+#define WB__MSG_PROVIDER_FLAGS "the argument `flags` contains unknown flags"
 #define WB__MSG_PROVIDER_SHAPE_SPACE                                                               \
     "the tensor has %lu dimensions, but the caller's array has only %lu elements"
 #define WB__MSG_PROVIDER_RANGE "the byte range is not within the buffer"
@@ -81,7 +82,8 @@
 #define WB__MSG_PROVIDER_ROPE_BLOCK                                                                \
     "%lu rows share a scale, but are not a whole number of attention heads"
 #define WB__MSG_PROVIDER_ROPE_BITS "rows of %s do not end at a byte boundary and cannot be permuted"
-#define WB__MSG_PROVIDER_NORM_DTYPE "norm weights of %s cannot be increased by 1"
+#define WB__MSG_PROVIDER_NORM_DTYPE                                                                \
+    "WB_POLICY_NORM_PLAIN adds 1 to these norm weights, which is not possible for the type %s"
 #define WB__MSG_PROVIDER_NORM_UNKNOWN                                                              \
     "the architecture is unknown, so it is unknown whether the file stores the norm weights "      \
     "minus 1"
@@ -106,7 +108,8 @@
 #define WB__MSG_PROVIDER_SHARD_PART                                                                \
     "the rows of this part of a stored tensor do not begin and end at block boundaries"
 #define WB__MSG_PROVIDER_SHARD_PART_INPUTS                                                         \
-    "a part of a stored tensor can only be divided along its rows"
+    "the tensor can be divided only along its rows, because it is a part of a stored tensor, "     \
+    "or joins q, k and v with permuted rows"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
 #define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"

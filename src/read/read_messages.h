@@ -62,7 +62,7 @@
     "the tensor is stored in column-major order: use wb_tensor_read, which returns row-major "     \
     "order"
 #define WB__MSG_READ_DATA_ENDIAN                                                                   \
-    "the tensor has the other byte order: use wb_tensor_read, which swaps the bytes"
+    "the tensor is stored in big-endian byte order: use wb_tensor_read, which swaps the bytes"
 #define WB__MSG_READ_DATA_READ_MODE "with WB_ACCESS_READ files are not mapped: use wb_tensor_read"
 #define WB__MSG_READ_RESULT_SPACE "the result needs %llu bytes, but the buffer has only %llu"
 

@@ -25,14 +25,15 @@
 #define WB__MSG_VERIFY_TENSOR_OF_LAYER_0                                                           \
     "layer 0 contains a tensor of this kind, but this layer does not"
 #define WB__MSG_VERIFY_RANK "the tensor has %lu dimensions instead of %zu"
-#define WB__MSG_VERIFY_SHAPE "dimension %zu is %llu, but the config requires %llu"
+#define WB__MSG_VERIFY_SHAPE "dimension %zu (counted from 0) is %llu, but the config requires %llu"
 #define WB__MSG_VERIFY_EXPERTS                                                                     \
     "the layer has %lu experts, but some are missing or differ from the others"
 
 /* ---- stated_digest.c ---- */
 
 #define WB__MSG_VERIFY_STATED_DIGEST                                                               \
-    "the digest of the file differs from the one that is stated for it"
+    "the digest of the file differs from the one that its source states (the server, or the "      \
+    "name of the blob in the cache)"
 #define WB__MSG_VERIFY_DIGEST "the SHA-256 digest of the file differs from the digest in its name"
 
 /* ---- verify_journals.c ---- */

@@ -26,10 +26,12 @@
 #define WB__MSG_WRITE_ARRAY_EMPTY "the array has no valid element type, or its items are NULL"
 #define WB__MSG_WRITE_ARRAY_DEEP "arrays are nested too deeply"
 #define WB__MSG_WRITE_ARRAY_LARGE "the array has more elements than memory can hold"
-#define WB__MSG_WRITE_ARRAY_ELEMENT_SIZE "the elements of the array have different values in `size`"
+#define WB__MSG_WRITE_ARRAY_ELEMENT_SIZE                                                           \
+    "the wb_value structs in the array have different values in `size`"
 #define WB__MSG_WRITE_ARRAY_ELEMENT "an element of an array of arrays is not an array"
 #define WB__MSG_WRITE_VALUE_NULL "the value is NULL"
-#define WB__MSG_WRITE_VALUE_TYPE "no value type has this combination of type and number of bits"
+#define WB__MSG_WRITE_VALUE_TYPE                                                                   \
+    "wb_value.type is invalid, or wb_value.bits is not possible for this type"
 #define WB__MSG_WRITE_VALUE_RANGE "the number does not fit into the given number of bits"
 #define WB__MSG_WRITE_ARRAY_DEPTH "arrays are nested more than %d levels deep"
 
@@ -45,8 +47,8 @@
 /* ---- ollama/store_plan.c ---- */
 
 #define WB__MSG_WRITE_STORE_BLOBS "the model would have %zu tensor blobs; the limit is %llu"
-#define WB__MSG_WRITE_STORE_NAME "the name is not a valid model name for a store"
-#define WB__MSG_WRITE_STORE_EMPTY "a model without tensors cannot be stored"
+#define WB__MSG_WRITE_STORE_NAME "the name is not a valid model name for an Ollama store"
+#define WB__MSG_WRITE_STORE_EMPTY "a model without tensors cannot be stored in an Ollama store"
 
 /* ---- ollama/store_text.c ---- */
 
@@ -60,7 +62,8 @@
 
 /* ---- replaced_files.c ---- */
 
-#define WB__MSG_WRITE_FOLDER_NESTED "this is a folder, but the model has a file with this name"
+#define WB__MSG_WRITE_FOLDER_NESTED                                                                \
+    "this path is a folder, but the output has a file with this name"
 #define WB__MSG_WRITE_FOLDER_IS_INPUT                                                              \
     "the output folder contains an input file: choose another output path"
 #define WB__MSG_WRITE_OUTPUT_STAT "cannot access the output path"
@@ -78,7 +81,7 @@
     "the file exists, and a set of files cannot be replaced atomically: remove the old files "     \
     "or choose another path"
 #define WB__MSG_WRITE_FILE_EXISTS "the file exists"
-#define WB__MSG_WRITE_FILE_IS_FOLDER "this is a folder, but the output is a file"
+#define WB__MSG_WRITE_FILE_IS_FOLDER "this path is a folder, but the output is a single file"
 #define WB__MSG_WRITE_NO_SPACE "the output needs %llu bytes, but only %llu are free"
 #define WB__MSG_WRITE_BEGIN_STATE                                                                  \
     "wb_writer_begin must follow wb_writer_plan and may be called once"
@@ -86,7 +89,7 @@
 #define WB__MSG_WRITE_OUTPUT_PARENTS "cannot create the parent folders of the output"
 #define WB__MSG_WRITE_NO_PATH                                                                      \
     "wb_writer_begin requires a path, which must be given to wb_writer_plan"
-#define WB__MSG_WRITE_DESCRIPTOR_FILES "several files cannot be written to one descriptor"
+#define WB__MSG_WRITE_DESCRIPTOR_FILES "several files cannot be written to one file descriptor"
 
 /* ---- write_commit.c ---- */
 
@@ -102,8 +105,8 @@
 #define WB__MSG_WRITE_NPZ_FOLDER "a .npz output must be a file, not a folder"
 #define WB__MSG_WRITE_ALIGNMENT "the alignment must be a power of two and at least 8"
 #define WB__MSG_WRITE_COPY_WHOLE_KIND                                                              \
-    "only a model that consists of one GGUF file can be copied unchanged; into an Ollama store "   \
-    "also a split GGUF file"
+    "an unchanged copy requires a GGUF model, GGUF or Ollama output, and no declared tensors; "    \
+    "for GGUF output, the model must be a single file"
 #define WB__MSG_WRITE_DECLARE_STATE "tensors and metadata must be declared before wb_writer_plan"
 #define WB__MSG_WRITE_TENSOR_SIZE "the size of a tensor with this shape overflows 64 bits"
 #define WB__MSG_WRITE_TENSOR_BLOCKS                                                                \
@@ -111,7 +114,7 @@
 #define WB__MSG_WRITE_TENSOR_LAST_BYTE "the elements of the tensor do not fill its last byte"
 #define WB__MSG_WRITE_DTYPE "the dtype is not a WB_DTYPE_* value"
 #define WB__MSG_WRITE_TENSOR_DIMENSIONS                                                            \
-    "the tensor has %lu dimensions, more than the format supports"
+    "the tensor has %lu dimensions, more than the limit (wb_limits.rank)"
 #define WB__MSG_WRITE_TENSOR_EXISTS "a tensor with this name was already declared"
 #define WB__MSG_WRITE_PACKING                                                                      \
     "the tensor index is out of range, or the name of the packing is empty"
@@ -120,10 +123,12 @@
 
 #define WB__MSG_WRITE_NPZ_SPLIT                                                                    \
     "a .npz output is a single file and would exceed the maximum file size"
-#define WB__MSG_WRITE_FILES_MANY "the output would consist of %zu files, more than the limit"
+#define WB__MSG_WRITE_FILES_MANY                                                                   \
+    "the output would consist of %zu files; the limit is wb_limits.files, and at most 65535"
 #define WB__MSG_WRITE_ALIGNMENT_VALUE "general.alignment is not a valid alignment"
 #define WB__MSG_WRITE_FILE_SIZE "a file of %llu bytes is larger than any file system supports"
-#define WB__MSG_WRITE_COPY_WHOLE_PATH "a file that is copied unchanged needs a path"
+#define WB__MSG_WRITE_COPY_WHOLE_PATH                                                              \
+    "a file that is copied unchanged needs an output path, and can have no sidecar files"
 #define WB__MSG_WRITE_PLAN_STATE "wb_writer_plan may be called once"
 #define WB__MSG_WRITE_SIDECARS_FOLDER "sidecar files require an output folder"
 
@@ -161,7 +166,9 @@
 #define WB__MSG_WRITE_LINK_OUTSIDE                                                                 \
     "the file was not copied, because a symbolic link leads outside the folder"
 #define WB__MSG_WRITE_SIDECAR_STAT "cannot get the status of the sidecar file"
-#define WB__MSG_WRITE_SIDECAR_NAME "the name of a sidecar file must be unique and contain no path"
+#define WB__MSG_WRITE_SIDECAR_NAME                                                                 \
+    "the name of a sidecar file must be unique, contain no path, and not end with .safetensors "   \
+    "or .safetensors.index.json"
 #define WB__MSG_WRITE_IS_FOLDER "the path is a folder"
 
 #endif

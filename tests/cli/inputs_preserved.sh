@@ -116,7 +116,7 @@ code 4 convert m '' --to gguf
 mkdir folder
 snapshot >before
 code 4 convert m folder --to gguf
-grep -q 'this is a folder, but the output is a file' message
+grep -q 'this path is a folder, but the output is a single file' message
 
 # An option that has no effect is refused, not ignored.
 code 4 convert m x.gguf --alignment 64

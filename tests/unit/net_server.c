@@ -695,7 +695,8 @@ static void mirror_note(void **state)
     wb_net *net = open_net(&options, &files);
     char *path = text_of("http://127.0.0.1:%u/m.safetensors", server.port);
     assert_int_equal(wb_net_source(net, path, &source, &error), WB_OK);
-    assert_string_equal(note, "https://hub.invalid receives the token of wb_net_options.token");
+    assert_string_equal(
+        note, "the endpoint https://hub.invalid receives the access token in wb_net_options.token");
     wb_net_close(net);
     web_stop(&server);
     free(path);

@@ -70,9 +70,10 @@ typedef void wb__mlx_scaled_encoder(const float *values, const float *multiplier
                                     size_t groups, uint8_t *packed);
 
 /*
- * Computes E4M3 scales: divides each peak by 6, rounds the quotient to the kernel's format,
- * multiplies by `factor`, and rounds the product to a code. Stores the values of the codes in
- * `scales`, but infinity for code 0, so that all codes of the group become 0.
+ * Computes the E4M3 scale of each group: divides the peak by 6, rounds the quotient to the kernel's
+ * format, multiplies by `factor`, and rounds the product to E4M3. Stores the E4M3 bits in `codes`
+ * and their value in `scales`. If the value is 0, stores infinity in `scales` instead: divided by
+ * it, all elements of the group become 0.
  */
 typedef void wb__mlx_e4m3_fitter(const float *peaks, float factor, size_t groups, uint8_t *codes,
                                  float *scales);
