@@ -134,7 +134,7 @@
 /* load.c */
 
 #define MSG_COLD_AND_WARM "--cold and --warm cannot be combined"
-#define MSG_DTYPE_UNKNOWN "there is no dtype with that name"
+#define MSG_DTYPE_UNKNOWN "the value of --dtype is not the name of a dtype"
 
 /* main.c */
 

@@ -53,12 +53,12 @@
 /* ---- source.c ---- */
 
 #define WB__MSG_IO_FILE_REPLACED "the file was replaced by another file of the same name"
-#define WB__MSG_IO_SIZE_CHANGED "its size changed"
-#define WB__MSG_IO_FILE_MODIFIED "its contents were modified"
-#define WB__MSG_IO_ATTRIBUTES_CHANGED "its attributes changed"
+#define WB__MSG_IO_SIZE_CHANGED "the size changed"
+#define WB__MSG_IO_FILE_MODIFIED "the contents were modified"
+#define WB__MSG_IO_ATTRIBUTES_CHANGED "the attributes changed"
 #define WB__MSG_IO_FILE_CHANGED "the file changed since it was opened: %s"
 #define WB__MSG_IO_STAT_FILE "cannot get the status of the file"
-#define WB__MSG_IO_FILE_REMOVED "it was removed or renamed"
+#define WB__MSG_IO_FILE_REMOVED "the file was removed or renamed"
 #define WB__MSG_IO_REOPEN_FILE "cannot reopen the file"
 #define WB__MSG_IO_FILE_TOO_SHORT                                                                  \
     "the file ends at this offset; it had %llu bytes when it was opened"

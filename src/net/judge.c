@@ -185,7 +185,7 @@ static void judge_unsatisfied(const judgement *j)
         set_state(j, WB__TRANSFER_DONE, 0);
     else
         fail_fault(j, WB_ERROR_IO, WB__FINDING_NET_REPLY,
-                   "it says that the file ends before the bytes that were asked for");
+                   "the server says that the file ends before the requested bytes");
 }
 
 /* ---- all cases ---- */
@@ -208,7 +208,7 @@ static void judge_short(const judgement *j)
     if (j->t->received > j->t->received_before)
         again(j);
     else if (!again_later(j))
-        fail_fault(j, WB_ERROR_IO, WB__FINDING_NET_REPLY, "it has no bytes");
+        fail_fault(j, WB_ERROR_IO, WB__FINDING_NET_REPLY, "the body is empty");
 }
 
 static void judge_status(const judgement *j)

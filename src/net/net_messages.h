@@ -60,10 +60,10 @@
 /* ---- judge.c, transfer.c ---- */
 
 #define WB__MSG_NET_RESPONSE "%s: the response is refused: %s"
-#define WB__MSG_NET_OTHER_SIZE "it states another size of the file than before"
+#define WB__MSG_NET_OTHER_SIZE "the server states another size of the file than before"
 #define WB__MSG_NET_FILE_CHANGED "the file changed while it was read"
 #define WB__MSG_NET_NO_RANGES "the server sends files only from their beginning"
-#define WB__MSG_NET_WEB_PAGE "it is a web page, not what was asked for"
+#define WB__MSG_NET_WEB_PAGE "the server sent a web page instead of the requested data"
 #define WB__MSG_NET_STORE "the received bytes cannot be stored"
 
 /* ---- listing.c, reply.c ---- */

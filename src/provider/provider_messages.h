@@ -33,8 +33,8 @@
 #define WB__MSG_PROVIDER_FUSE_DIMENSIONS "tensors with more than three dimensions cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_MATRICES "stacks of more than %d matrices cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_BLOCK                                                                \
-    "the number of rows of this tensor, %llu, is not a multiple of the block size %lu, so it can " \
-    "only be the last of the fused tensors"
+    "the number of rows of this tensor, %llu, is not a multiple of the block size %lu, so this "   \
+    "tensor can only be the last of the fused tensors"
 #define WB__MSG_PROVIDER_FUSE_SHARD                                                                \
     "the slice of this tensor for this rank differs from the slices of the other tensors"
 
@@ -112,7 +112,8 @@
     "or joins q, k and v with permuted rows"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor does not have this axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
-#define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"
+#define WB__MSG_PROVIDER_PAD_ROWS                                                                  \
+    "%llu rows cannot be padded to a multiple of %llu, because the result exceeds 2^64 - 1"
 #define WB__MSG_PROVIDER_SHARD_QKV                                                                 \
     "q, k and v are one tensor, and the config does not specify how its %llu rows are divided"
 

@@ -15,7 +15,7 @@
 #define WB__MSG_READ_SLICE_RANK                                                                    \
     "the number of axes differs from the number of dimensions of the tensor"
 #define WB__MSG_READ_SLICE_OUTSIDE "an axis extends past the end of the tensor"
-#define WB__MSG_READ_SLICE_FIRST "`first` is past the last element"
+#define WB__MSG_READ_SLICE_FIRST "wb_slice.first skips more elements than the slice selects"
 
 /* ---- rope_public.c ---- */
 

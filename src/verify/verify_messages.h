@@ -16,7 +16,8 @@
 #define WB__MSG_VERIFY_TENSORS_REPEATED "%lu tensors have the same canonical name as another tensor"
 #define WB__MSG_VERIFY_TENSOR_MISSING                                                              \
     "the architecture requires this tensor, but no file contains it"
-#define WB__MSG_VERIFY_LAYERS_INCOMPLETE "tensors are also missing in %u other layers"
+#define WB__MSG_VERIFY_LAYERS_INCOMPLETE                                                           \
+    "%u more layers lack tensors; they are not reported one by one"
 #define WB__MSG_VERIFY_LAYERS_MISSING                                                              \
     "the config specifies %llu layers%s, but the files contain only %lu"
 #define WB__MSG_VERIFY_OF_ENCODER " of the encoder"
@@ -27,7 +28,7 @@
 #define WB__MSG_VERIFY_RANK "the tensor has %lu dimensions instead of %zu"
 #define WB__MSG_VERIFY_SHAPE "dimension %zu (counted from 0) is %llu, but the config requires %llu"
 #define WB__MSG_VERIFY_EXPERTS                                                                     \
-    "the layer has %lu experts, but some are missing or differ from the others"
+    "%lu experts of this layer were found, but some are missing or differ from the others"
 
 /* ---- stated_digest.c ---- */
 
