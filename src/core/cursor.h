@@ -5,7 +5,8 @@
  * only a part of them, the window, which the `fill` function moves forward. The reader sees only
  * one difference: a call of wb__cursor_want may invalidate pointers into the bytes. Because a
  * window never moves back, no byte is fetched twice, and a file that changes meanwhile cannot give
- * two different answers.
+ * two different answers. A reader that calls read_at must discard what it parsed from bytes that it
+ * reads again.
  *
  *       at hand
  *     p ------- end      wb__cursor_at(c) is the offset of p
@@ -45,6 +46,9 @@ struct wb__cursor {
     /* Appends at least one byte to the bytes at hand, and may move them in memory. Returns false if
      * it cannot append a byte. `fill` is NULL if all bytes up to `limit` are at hand. */
     bool (*fill)(wb__cursor *cursor);
+    /* Reads n bytes at any offset below `limit`; several threads may call it at the same time.
+     * Returns false on failure, without an error. NULL: bytes can only be read in order. */
+    bool (*read_at)(void *fill_ctx, uint64_t offset, void *dst, size_t n);
     void *fill_ctx;
     uint8_t *kept;  /* start of the kept bytes; NULL if consumed bytes are discarded */
     size_t reach;   /* maximum number of bytes that can be at hand at once */
@@ -128,6 +132,21 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
         c->end_at = limit;
     }
     c->limit = limit;
+}
+
+/* Moves forward to an offset that is not above the limit. The cursor must not keep its bytes. */
+/*@ requires sound(c) && at(c) <= offset <= c->limit;
+    requires c->fill == \null ==> offset <= c->end_at;
+    assigns c->p, c->end_at;
+    ensures sound(c) && at(c) == offset; */
+static inline void wb__cursor_skip_to(wb__cursor *c, uint64_t offset)
+{
+    if (offset > c->end_at) {
+        c->p = c->end;
+        c->end_at = offset;
+    } else {
+        c->p = c->end - (size_t)(c->end_at - offset);
+    }
 }
 
 /* Fetches until n bytes are at hand. This is the slow path of wb__cursor_want. */

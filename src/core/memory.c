@@ -84,6 +84,20 @@ void *wb__alloc_zeroed(const wb_allocator *a, size_t bytes)
     return memory;
 }
 
+void wb__prefault(void *memory, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    const uintptr_t page = 4096;
+    uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)memory + bytes) & ~(page - 1);
+    if (!SANITIZED && begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE); /* only a hint, may fail */
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item_size, size_t need,
               size_t ceiling)
 {

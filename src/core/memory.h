@@ -26,6 +26,13 @@ static inline void *wb__alloc(const wb_allocator *a, size_t bytes)
  * zeroed. */
 void *wb__alloc_zeroed(const wb_allocator *a, size_t bytes);
 
+/*
+ * Makes the kernel map the pages of a range of memory now, without changing their contents. If
+ * several threads write to a huge page before it is mapped, each of them clears a page, and all but
+ * one of these pages are discarded.
+ */
+void wb__prefault(void *memory, size_t bytes);
+
 static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
 {
     if (memory != NULL)

@@ -89,6 +89,7 @@ typedef struct wb__table {
 
 void wb__table_init(wb__table *table, const wb_allocator *allocator, uint32_t cpu_features);
 void wb__table_free(wb__table *table);
+void wb__table_free_slots(wb__table *table);
 
 static inline wb__record *wb__record_at(const wb__table *table, size_t i)
 {
@@ -133,6 +134,16 @@ static inline void wb__table_add(wb__table *table, wb__str name, uint32_t kind, 
 wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
                          wb_status (*repeated)(void *ctx, size_t first, size_t second), void *ctx);
 
+/* From this number of tensors on, the hash table is built by wb__table_fill_slots. */
+#define WB__INDEX_AT_ONCE 32768
+
+/*
+ * Fills the slots, whose number is known, with all tensors; on the threads of the executor, if it
+ * has any. Returns false if a name is repeated, memory runs out, or the hashes are distributed
+ * badly; the contents of the slots are then undefined.
+ */
+bool wb__table_fill_slots(wb__table *table, const wb_executor *executor);
+
 /* Returns the index of the tensor with the name, or WB__NO_TENSOR. The table must be sealed. */
 uint32_t wb__table_find(const wb__table *table, wb__str name);
 
@@ -146,6 +157,21 @@ static inline wb__str wb__table_name(const wb__table *table, size_t i)
 static inline const wb__kind *wb__table_kind_of(const wb__table *table, size_t i)
 {
     return wb__list_at(&table->kinds, wb__record_at(table, i)->kind);
+}
+
+/* Returns the slot of the record with the same name as record i, or the free slot for i. */
+static inline size_t wb__table_slot_for(const wb__table *table, size_t i)
+{
+    size_t mask = table->slot_count - 1;
+    uint32_t hash = wb__record_at(table, i)->hash;
+    size_t slot = hash & mask;
+    for (; table->slots[slot] != 0; slot = (slot + 1) & mask) {
+        size_t other = table->slots[slot] - 1;
+        if (wb__record_at(table, other)->hash == hash &&
+            wb__str_equal(wb__table_name(table, other), wb__table_name(table, i)))
+            break;
+    }
+    return slot;
 }
 
 #endif
