@@ -54,6 +54,17 @@ static bool fill(wb__cursor *cursor)
     return true;
 }
 
+static bool read_at(void *ctx, uint64_t offset, void *dst, size_t n)
+{
+    const wb__window *window = ctx;
+    /* The error is discarded: a reader whose read fails here reads the bytes again in order. */
+    wb_error ignored;
+    wb__context context = *window->context;
+    context.error = &ignored;
+    context.findings = NULL;
+    return wb__source_read(window->source, &context, offset, dst, n) == WB_OK;
+}
+
 wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *source,
                           size_t capacity, size_t head, wb__cursor *cursor)
 {
@@ -71,6 +82,7 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
                            .end = begin,
                            .limit = bytes,
                            .fill = fill,
+                           .read_at = read_at,
                            .fill_ctx = window,
                            .reach = capacity};
     size_t n = bytes < head ? (size_t)bytes : head;

@@ -86,7 +86,9 @@ static wb_status read_header(reading *r, const header *h, uint32_t features)
     cursor.limit = h->size + h->data;
     wb_status status =
         wb__catalog_begin_file(&r->model, &r->context, "x", "safetensors", cursor.limit);
-    return status != WB_OK ? status : wb__st_read(&r->context, &cursor, &r->model, count_members);
+    return status != WB_OK ? status
+                           : wb__st_read(&r->context, &cursor, &r->model, count_members,
+                                         &wb__st_usual_division);
 }
 
 static void is_fast(wb__st_fast *reader, uint32_t features)

@@ -40,11 +40,8 @@
  * available.
  */
 
-/* maximum number of bytes from the comma after a member to the next key */
-#define FAST_SPACES 64
-
 _Static_assert(WB__ST_FAST_MARGIN >= 1 + 255 + WB__ST_TEXT_MAX + 15 + WB__ST_BETWEEN_MAX + 15 +
-                                         WB__ST_TEXT_MAX + FAST_SPACES + 64,
+                                         WB__ST_TEXT_MAX + WB__ST_SPACES + 64,
                "the margin covers a member");
 
 /* Returns true if `text`, a part of a frame, is at p. Most parts have at most 8 bytes. */
@@ -57,18 +54,6 @@ FAST_FUNCTION static inline bool matches(const uint8_t *p, const wb__st_text *te
 FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
 {
     return len == 12 && memcmp(name, "__metadata__", 12) == 0;
-}
-
-/* Returns the opening quote of the next key after the end of a member, or NULL. */
-FAST_FUNCTION static inline const uint8_t *next_key(const uint8_t *p)
-{
-    if (*p != ',')
-        return NULL;
-    const uint8_t *last = p + FAST_SPACES;
-    p++;
-    while (wb__st_is_space(*p) && p != last)
-        p++;
-    return *p == '"' ? p : NULL;
 }
 
 /*
@@ -146,7 +131,7 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
         expected = tensor_end;
 
         taken = q + frame->close.len;
-        p = next_key(taken);
+        p = wb__st_next_key(taken);
         if (p == NULL)
             break;
     }

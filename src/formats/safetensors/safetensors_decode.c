@@ -340,53 +340,13 @@ static wb_status read_metadata(wb__st_reader *reader)
 
 /* ---- the whole header ---- */
 
-/* Runs the fast parser on `text`, the bytes at the cursor. Returns the number of bytes parsed. */
-static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
-{
-    uint32_t where = (uint32_t)(wb__cursor_at(reader->cursor) - WB__ST_LENGTH_BYTES);
-    size_t taken = (size_t)(reader->fast(reader, text, text + n, where) - text);
-    reader->cursor->p += taken;
-    if (taken != 0)
-        wb__json_took_members(&reader->json);
-    return taken;
-}
-
-/*
- * Runs the fast parser on a copy of the last members, because it may read beyond the end of the
- * header. The copy is padded with zeros, which no member can contain.
- */
-static void take_last(wb__st_reader *reader)
-{
-    uint8_t copy[2 * WB__ST_FAST_MARGIN] = {0};
-    size_t n = (size_t)wb__cursor_left(reader->cursor);
-    if (!wb__cursor_want(reader->cursor, n))
-        return;
-    memcpy(copy, reader->cursor->p, n);
-    (void)take_members(reader, copy, n + WB__ST_FAST_MARGIN);
-}
-
-/* Runs the fast parser until it reaches a member that it does not handle. */
-static void take_fast(wb__st_reader *reader)
-{
-    wb__cursor *cursor = reader->cursor;
-    while (wb__json_reach_key(&reader->json)) {
-        if (wb__cursor_left(cursor) < WB__ST_FAST_MARGIN) {
-            take_last(reader);
-            return;
-        }
-        if (!wb__cursor_want(cursor, WB__ST_FAST_MARGIN) ||
-            take_members(reader, cursor->p, wb__cursor_at_hand(cursor)) == 0)
-            return;
-    }
-}
-
 static wb_status read_members(wb__st_reader *reader)
 {
     static const wb__str metadata = {"__metadata__", 12};
     wb__json *json = &reader->json;
     for (;;) {
         if (reader->fast != NULL)
-            take_fast(reader);
+            wb__st_take_fast(reader);
         if (wb__json_next(json) != WB__JSON_KEY)
             break;
         wb_status status =

@@ -167,9 +167,9 @@ static bool learn(wb__st_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     scanner s = {.p = p, .end = end};
     wb__st_frame *frame = &reader->frames[reader->next_frame];
-    if (!take_member(&s) || s.kind.rank > reader->context->limits.rank ||
-        s.number[0] - p > WB__ST_TEXT_MAX || s.number[1] - s.after[0] > WB__ST_BETWEEN_MAX ||
-        s.p - s.after[1] > WB__ST_TEXT_MAX)
+    if (reader->table->kinds.count >= reader->kinds_max || !take_member(&s) ||
+        s.kind.rank > reader->context->limits.rank || s.number[0] - p > WB__ST_TEXT_MAX ||
+        s.number[1] - s.after[0] > WB__ST_BETWEEN_MAX || s.p - s.after[1] > WB__ST_TEXT_MAX)
         return false;
     s.kind.shape = s.shape;
     wb__kind_measure(&s.kind);
@@ -183,6 +183,16 @@ static bool learn(wb__st_reader *reader, const uint8_t *p, const uint8_t *end)
     reader->follower[reader->history] = (uint8_t)frame->number;
     reader->next_frame = (reader->next_frame + 1) % WB__ST_FRAMES;
     return true;
+}
+
+void wb__st_forget_frames(wb__st_reader *reader)
+{
+    for (size_t i = 0; i < WB__ST_FRAMES; i++) {
+        /* open.text has the bytes before the values of a tensor, which begin with the quote of its
+         * name. A single NUL marks an unused frame: no tensor matches it. */
+        reader->frames[i].open.len = 1;
+        reader->frames[i].open.text[0] = '\0';
+    }
 }
 
 static bool skip_text(const uint8_t **p, const uint8_t *end, const wb__st_text *text)

@@ -88,7 +88,7 @@ static wb_status read_with(wb__st_reader *reader)
 }
 
 wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
-                      wb__st_fast *fast)
+                      wb__st_fast *fast, const wb__st_division *division)
 {
     wb_status status = peek(context, cursor);
     if (status != WB_OK)
@@ -100,12 +100,9 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     reader.model = model;
     reader.table = &model->table;
     reader.fast = fast;
-    for (size_t i = 0; i < WB__ST_FRAMES; i++) {
-        /* open.text has the bytes before the values of a tensor, which begin with the quote of its
-         * name. A single NUL marks an unused frame: no tensor matches it. */
-        reader.frames[i].open.len = 1;
-        reader.frames[i].open.text[0] = '\0';
-    }
+    reader.division = *division;
+    reader.kinds_max = SIZE_MAX;
+    wb__st_forget_frames(&reader);
     wb__key_set_start(&reader.fields, &context->allocator);
     status = read_with(&reader);
     wb__key_set_stop(&reader.fields);
@@ -115,7 +112,8 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
 
 static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__catalog *model)
 {
-    return wb__st_read(context, cursor, model, wb__st_fast_for(wb__cpu_features()));
+    return wb__st_read(context, cursor, model, wb__st_fast_for(wb__cpu_features()),
+                       &wb__st_usual_division);
 }
 
 const wb__format wb__format_safetensors = {

@@ -71,6 +71,16 @@ typedef struct wb__st_frame {
 
 typedef struct wb__st_reader wb__st_reader;
 
+/* When and how a header is divided into pieces for several threads (pieces.h). */
+typedef struct wb__st_division {
+    uint64_t header_min; /* minimum number of unparsed bytes */
+    size_t bytes;        /* size of a piece; at least WB__ST_PIECE_MIN */
+} wb__st_division;
+
+#define WB__ST_PIECE_MIN 128
+
+extern const wb__st_division wb__st_usual_division;
+
 /* If fewer bytes are available, the fast parsers stop and safetensors_decode.c parses the rest. */
 #define WB__ST_FAST_MARGIN 1024
 
@@ -97,8 +107,11 @@ struct wb__st_reader {
     uint64_t expected; /* end of the previous tensor */
     bool irregular;    /* a tensor does not start at `expected`, or its kind has a fault */
 
-    wb__st_fast *fast;   /* NULL: none */
-    unsigned next_frame; /* index of the frame to replace next */
+    wb__st_fast *fast; /* NULL: none */
+    wb__st_division division;
+    uint64_t parallel_from; /* offset from which members may be parsed in pieces */
+    unsigned next_frame;    /* index of the frame to replace next */
+    size_t kinds_max;       /* no frame of a new kind is learned if the table has this many kinds */
     /* `history` is a hash of the frames of the last four members. follower[hash] is the frame that
      * followed the last time that `history` had this value, and is tried first, because most
      * headers repeat the same sequence of frames. */
@@ -109,12 +122,13 @@ struct wb__st_reader {
 
 /*
  * Reads a file like wb__format_safetensors.read, using the given fast parser. If `fast` is NULL,
- * only the JSON parser is used, which is the reference. The vector versions compute the hash of
- * wb__name_hash_aes, so `model` must have been initialized with the processor features that select
- * this hash.
+ * only the JSON parser is used, which is the reference. A header of at least division->header_min
+ * bytes is parsed in pieces if the caller provides an executor. The vector versions compute the
+ * hash of wb__name_hash_aes, so `model` must have been initialized with the processor features that
+ * select this hash.
  */
 wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
-                      wb__st_fast *fast);
+                      wb__st_fast *fast, const wb__st_division *division);
 
 /*
  * Parses the header at the cursor, whose limit is the end of the header. A tensor whose size
@@ -133,6 +147,38 @@ static inline bool wb__st_is_space(int c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
+
+/* maximum number of bytes from the comma after a member to the next key */
+#define WB__ST_SPACES 64
+
+/* Returns the opening quote of the next key after the end of a member, or NULL. */
+static inline const uint8_t *wb__st_next_key(const uint8_t *p)
+{
+    if (*p != ',')
+        return NULL;
+    const uint8_t *last = p + WB__ST_SPACES;
+    p++;
+    while (wb__st_is_space(*p) && p != last)
+        p++;
+    return *p == '"' ? p : NULL;
+}
+
+/* Marks all frames of the cache as unused. */
+void wb__st_forget_frames(wb__st_reader *reader);
+
+/* Runs the fast parser until it reaches a member that it does not handle. */
+void wb__st_take_fast(wb__st_reader *reader);
+
+/* Returns true if the next members shall be parsed in pieces. */
+bool wb__st_pieces_pay(const wb__st_reader *reader);
+
+/*
+ * Parses members from the opening quote of a key at the cursor on, on the threads of the caller's
+ * executor. Appends their tensors to the table and moves the cursor to the end of the last parsed
+ * member, as the fast parser would, but may stop earlier. Returns false, with nothing changed, if no
+ * member was parsed. Reports no errors.
+ */
+bool wb__st_take_pieces(wb__st_reader *reader);
 
 /* Checks the positions of the tensors relative to each other and to the file. */
 wb_status wb__st_verify_layout(wb__st_reader *reader);

@@ -1,0 +1,132 @@
+/*
+ * formats/safetensors/pieces.h: parses the members of a large header on several threads.
+ *
+ * The header is divided into pieces. A task takes the next piece, reads its text, guesses where
+ * the first member of the piece begins, and parses the members that begin in the piece into a
+ * buffer of its own:
+ *
+ *     piece 0            piece 1            piece 2
+ *     |"a":{…},"b":{…},"c|":{…},"d":{…},"e":|{…},"f":{…}
+ *      `----------------------'`------------------'`-----  parsed as piece 0, 1, 2
+ *
+ * A guess is right if the previous piece ends there. Pieces are therefore placed in the order of
+ * the file: a placed piece gets the indices of its tensors and the position of its names. Then it
+ * is copied to the table of the model.
+ *
+ * No task waits for another, so that any executor works, even one that calls the tasks one after
+ * the other. If a task completes a piece that cannot be placed yet, it takes another piece. The
+ * task that parses the missing piece places both. Each piece is copied by the task that parsed it,
+ * because its bytes are in the cache of this processor; only pieces of tasks that have ended are
+ * copied by others.
+ *
+ * Only the fast parser is used here. If it does not handle a member, or a guess is wrong, all later
+ * pieces are discarded, and the usual reader continues at this member. The result is therefore the
+ * same as that of the usual reader, including errors.
+ */
+#ifndef WB_FORMATS_SAFETENSORS_PIECES_H
+#define WB_FORMATS_SAFETENSORS_PIECES_H
+
+#include <pthread.h>
+
+#include "formats/safetensors/safetensors_reader.h"
+
+/* Maximum number of tasks, and thus of threads. */
+#define WB__ST_TASKS 64
+
+/* Number of bytes before a piece that are read too. The text between the end of a member and the
+ * next key is shorter, so that the end of the member before the first key is among them. */
+#define WB__ST_LEAD (2 * WB__ST_SPACES)
+
+_Static_assert(WB__ST_PIECE_MIN >= WB__ST_LEAD,
+               "the text before the second piece is in the header");
+
+/* Number of bytes that a task maps at once: a huge page. */
+#define WB__ST_MAP_BYTES ((uintptr_t)2 << 20)
+
+/* Maximum number of kinds of a parser: one chunk of a list, which never moves. */
+#define WB__ST_KINDS WB__LIST_CHUNK
+
+typedef struct wb__st_parser wb__st_parser;
+
+typedef struct wb__st_piece {
+    struct wb__st_piece *next; /* in a list of wb__st_parser */
+    wb__st_parser *parser;
+    size_t index;
+    uint64_t begin; /* offset of the first key */
+    uint64_t taken; /* offset of the end of the last parsed member */
+    uint64_t key;   /* offset of the next key; 0 if there is none after `taken` */
+    bool complete;  /* all members that begin in the piece were parsed */
+    size_t tensors;
+    size_t names_used;
+    size_t kinds;                    /* number of kinds of the parser at the end of the piece */
+    uint64_t first_begin;            /* data offset of the first tensor */
+    uint64_t expected;               /* end of the data of the last tensor */
+    bool irregular;                  /* as wb__st_reader.irregular, apart from the first tensor */
+    size_t first_tensor, first_name; /* position in the table, if placed */
+    char *names;                     /* the memory after the records */
+    wb__record *records_end;
+    wb__record records[];
+} wb__st_piece;
+
+/* Parses pieces for one task. */
+struct wb__st_parser {
+    wb__table table; /* the tensors of one piece, and the kinds of all its pieces */
+    uint8_t *text;   /* buffer for the text of a piece; NULL if the header is in memory */
+    size_t text_bytes;
+    wb__st_piece *spare; /* list of unused pieces */
+    /* Protected by job.lock: */
+    bool ended;
+    wb__st_piece *placed;           /* list of placed pieces that this task shall copy */
+    uint32_t numbers[WB__ST_KINDS]; /* for each kind, its number in the table of the model */
+    size_t numbered;
+    /* The last member, because the frames at its end are not cleared. */
+    wb__st_reader reader;
+};
+
+typedef struct wb__st_job {
+    wb__st_reader *reader;
+    uint64_t begin;                       /* offset of the first key */
+    size_t count;                         /* number of pieces */
+    wb__st_parser *parsers[WB__ST_TASKS]; /* of each task; NULL if it did not start */
+    wb__st_piece **parsed; /* for each piece; NULL if it is not parsed yet, or was placed */
+    pthread_mutex_t lock;
+    /* Protected by `lock`: */
+    size_t next;   /* index of the next piece to parse */
+    size_t placed; /* number of placed pieces */
+    bool stopped;  /* no more pieces are parsed or placed */
+    bool failed;   /* text could not be read */
+    /* Where the next piece must begin, and where the last placed piece ended. */
+    uint64_t key, taken;
+    size_t tensors, names_used;
+    uint64_t expected;
+    bool irregular;
+    /* The memory of the table between these addresses is mapped, or a task is about to map it. */
+    uintptr_t mapped_begin, mapped_end;
+} wb__st_job;
+
+/* ---- safetensors_piece_parse.c ---- */
+
+/* Returns NULL if memory runs out. */
+wb__st_parser *wb__st_parser_new(const wb__st_job *job);
+void wb__st_parser_free(const wb__st_job *job, wb__st_parser *parser);
+
+/* Returns NULL if memory runs out. */
+wb__st_piece *wb__st_piece_new(const wb__st_job *job);
+void wb__st_piece_free(const wb__st_job *job, wb__st_piece *piece);
+
+/* Parses the members of a piece; `index` and `parser` are set. Returns false if its text cannot be
+ * read. */
+bool wb__st_piece_parse(const wb__st_job *job, wb__st_piece *piece);
+
+/* ---- safetensors_piece_place.c ---- */
+
+/* Maps memory of the table that will soon be needed. */
+void wb__st_job_map(wb__st_job *job);
+
+/* Gives a parsed piece to the job. Places and copies what can be placed now. */
+void wb__st_piece_give(wb__st_job *job, wb__st_piece *piece);
+
+/* Ends the work of a parser. */
+void wb__st_parser_end(wb__st_job *job, wb__st_parser *parser);
+
+#endif
