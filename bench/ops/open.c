@@ -1,6 +1,8 @@
-/* open: opens and validates a model. Closing it is not measured. */
+/* open: opens and validates a model. open-parallel does the same on one thread per available
+ * processor. Closing the model is not measured. */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"
+#include "crew.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +10,7 @@
 #include "weighbridge.h"
 
 static const char *path;
+static wb_open_options options = {.size = sizeof options};
 
 /* Returns the number of tensors stored in the files. The model can have fewer tensors, because a
  * packed weight combines several stored ones. */
@@ -27,7 +30,7 @@ static uint64_t open_once(uint64_t *tensors)
     wb_model *model;
     wb_error error;
     uint64_t begin = bench_now();
-    wb_status status = wb_open(path, NULL, &model, &error);
+    wb_status status = wb_open(path, &options, &model, &error);
     uint64_t end = bench_now();
     if (status != WB_OK)
         bench_die(path, error.message);
@@ -53,3 +56,11 @@ static uint64_t run(unsigned long times)
 }
 
 const bench_operation bench_open = {"open", "FILE", start, run};
+
+static void start_parallel(char **arguments)
+{
+    options.executor = &crew_executor;
+    start(arguments);
+}
+
+const bench_operation bench_open_parallel = {"open-parallel", "FILE", start_parallel, run};
