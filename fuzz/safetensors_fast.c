@@ -93,8 +93,8 @@ static uint64_t fitting_length(const uint8_t *text, size_t size)
 {
     reading r;
     uint64_t end = 0;
-    /* In a file of maximum length, a valid header has only one error: bytes after the last tensor.
-     * The error's offset is their beginning. */
+    /* If the file length is UINT64_MAX and the header is valid, the only error is that bytes follow
+     * the last tensor. The offset of this error is the end of the last tensor. */
     read_header(&r, text, size, UINT64_MAX, &(way){.compatible = true});
     if (r.status != WB_OK && strcmp(r.error.code, "safetensors-coverage") == 0)
         end = r.error.offset;
