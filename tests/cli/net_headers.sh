@@ -93,19 +93,23 @@ rm -f web/listed/model.safetensors.index.json
 same web/listed/ "$WEB/listed/"
 code=0
 wb inspect "$WEB/set/" >/dev/null 2>err || code=$?
-[ $code = 5 ] && grep -q 'does not list its folders' err
+[ $code = 5 ]
+grep -q 'does not list its folders' err
 
 # errors
 code=0
 wb inspect "$WEB/none.gguf" >/dev/null 2>err || code=$?
-[ $code = 5 ] && grep -q 'status 404' err
+[ $code = 5 ]
+grep -q 'status 404' err
 code=0
 wb inspect "http://127.0.0.1:$(free_port)/x.gguf" >/dev/null 2>err || code=$?
 cat err
-[ $code = 5 ] && grep -q 'no connection' err
+[ $code = 5 ]
+grep -q 'no connection' err
 code=0
 wb inspect "http://example.org/x.gguf" >/dev/null 2>err || code=$?
-[ $code = 4 ] && grep -q 'http without encryption' err
+[ $code = 4 ]
+grep -q 'http without encryption' err
 code=0
 wb inspect --sandbox "$WEB/small.safetensors" >/dev/null 2>err || code=$?
 [ $code = 4 ]

@@ -41,4 +41,5 @@ AWS_ACCESS_KEY_ID=AKIATEST
 export AWS_ACCESS_KEY_ID
 code=0
 wb inspect "s3://bucket/dir/a b/config.json" >out 2>err || code=$?
-[ $code = 4 ] && grep -q AWS_SECRET_ACCESS_KEY err
+[ $code = 4 ]
+grep -q AWS_SECRET_ACCESS_KEY err

@@ -54,6 +54,15 @@ static void refuses(const char *path, const char *code, const char *says)
         fail_msg("%s: %s: %s\n", path, error.code, error.message);
 }
 
+/* Without an add-on library, an address is refused with advice to fetch the files. */
+static void addresses(void **state)
+{
+    (void)state;
+    refuses("https://host/o/n", "address", "only files of this machine");
+    refuses("hf://o/n", "address", "only files of this machine");
+    refuses("s3://bucket/m.gguf", "address", "only files of this machine");
+}
+
 /* ---- folders ---- */
 
 static void relative_paths(void **state)
@@ -467,17 +476,12 @@ static void allocations_near_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relative_paths),
-        cmocka_unit_test(mixed_names),
-        cmocka_unit_test(several_indices),
-        cmocka_unit_test(names_of_shards),
-        cmocka_unit_test(gguf_folders),
-        cmocka_unit_test(paths_of_stores),
-        cmocka_unit_test(place_of_the_store),
-        cmocka_unit_test(manifests),
-        cmocka_unit_test(odd_stores),
-        cmocka_unit_test(allocations),
-        cmocka_unit_test(allocations_near_models),
+        cmocka_unit_test(relative_paths),  cmocka_unit_test(mixed_names),
+        cmocka_unit_test(several_indices), cmocka_unit_test(addresses),
+        cmocka_unit_test(names_of_shards), cmocka_unit_test(gguf_folders),
+        cmocka_unit_test(paths_of_stores), cmocka_unit_test(place_of_the_store),
+        cmocka_unit_test(manifests),       cmocka_unit_test(odd_stores),
+        cmocka_unit_test(allocations),     cmocka_unit_test(allocations_near_models),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     failures += chdir("/") != 0;
