@@ -3,23 +3,27 @@
 
 extern const wb__family wb__family_cohere;
 
-static const wb__op e0[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
-static const wb__op e1[] = {{WB__OP_NUMBER, 128, NULL}, {0}};
-static const wb__op e2[] = {{WB__OP_NUMBER, 4096, NULL}, {0}};
-static const wb__op e3[] = {{WB__OP_NUMBER, 4, NULL}, {0}};
-static const wb__op e4[] = {{WB__OP_NAME, 0, "cohere2.logit_scale"}, {0}};
+static const wb__op e0[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e1[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e2[] = {{WB__OP_NUMBER, 128, NULL}, {0}};
+static const wb__op e3[] = {{WB__OP_NUMBER, 4096, NULL}, {0}};
+static const wb__op e4[] = {{WB__OP_NUMBER, 4, NULL}, {0}};
+static const wb__op e5[] = {{WB__OP_NAME, 0, "cohere2.logit_scale"}, {0}};
 static const wb__value_row values[] = {
-    {1, 12, "rope_theta", e0},     {1, 5, "head_dim", e1},
-    {3, 13, "sliding_window", e2}, {3, 14, "sliding_window_pattern", e3},
-    {2, 37, "logit_scale", e4},
+    {5, -1, "has_windows", e0},
+    {1, 12, "rope_theta", e1},
+    {1, 5, "head_dim", e2},
+    {3, 13, "sliding_window", e3},
+    {3, 14, "sliding_window_pattern", e4},
+    {2, 37, "logit_scale", e5},
 };
-static const wb__op e5[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
-static const wb__op e6[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e6[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
+static const wb__op e7[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__key_row keys[] = {
-    {"context_length", 1, 0, 0, e5, NULL},
-    {"use_qk_norm", 0, 1, 0, e6, NULL},
+    {"context_length", 1, 0, 0, e6, NULL},
+    {"use_qk_norm", 0, 1, 0, e7, NULL},
 };
-static const wb__op e7[] = {{WB__OP_NAME, 0, "i"},
+static const wb__op e8[] = {{WB__OP_NAME, 0, "i"},
                             {WB__OP_ELEMENT, 0, "layer_types"},
                             {WB__OP_TEXT, 0, "sliding_attention"},
                             {WB__OP_EQ, 0, NULL},
@@ -38,7 +42,7 @@ static const wb__op e7[] = {{WB__OP_NAME, 0, "i"},
                             {WB__OP_EQ, 0, NULL},
                             {0}};
 static const wb__limit limits[] = {
-    {1, 1, "layer_types", e7,
+    {1, 1, "layer_types", e8,
      "llama.cpp uses full attention in every fourth layer of this architecture; this model uses it "
      "in other layers"},
 };
@@ -50,7 +54,7 @@ const wb__family wb__family_cohere2 = {
     .types = "cohere2",
     .classes = "Cohere2ForCausalLM",
     .values = values,
-    .value_count = 5,
+    .value_count = 6,
     .keys = keys,
     .key_count = 2,
     .limits = limits,

@@ -277,6 +277,7 @@ static const wb__op e44[] = {{WB__OP_NAME, 0, "/rope_scaling/beta_slow"},
                              {WB__OP_ELSE, 0, NULL},
                              {0}};
 static const wb__op e45[] = {{WB__OP_FALSE, 0, NULL}, {0}};
+static const wb__op e46[] = {{WB__OP_FALSE, 0, NULL}, {0}};
 static const wb__value_row values[] = {
     {3, 31, "norm_type", e25},
     {3, 32, "attention_causal", e26},
@@ -299,187 +300,204 @@ static const wb__value_row values[] = {
     {5, -1, "scaling_fast", e43},
     {5, -1, "scaling_slow", e44},
     {5, -1, "loads_output_bias", e45},
+    {5, -1, "has_windows", e46},
 };
-static const wb__op e46[] = {{WB__OP_FALSE, 0, NULL}, {0}};
-static const wb__op e47[] = {{WB__OP_NAME, 0, "attention_causal"}, {WB__OP_NOT, 0, NULL}, {0}};
-static const wb__op e48[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
-static const wb__op e49[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
-static const wb__op e50[] = {{WB__OP_NAME, 0, "dim"}, {0}};
-static const wb__op e51[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
-static const wb__op e52[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
-static const wb__op e53[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
-static const wb__op e54[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
-static const wb__op e55[] = {{WB__OP_NAME, 0, "value_length"}, {0}};
-static const wb__op e56[] = {{WB__OP_NAME, 0, "rope_dimension_count"}, {0}};
-static const wb__op e57[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
-static const wb__op e58[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
-static const wb__op e59[] = {{WB__OP_NAME, 0, "rope_local_theta"}, {0}};
-static const wb__op e60[] = {{WB__OP_NAME, 0, "sliding_window"}, {0}};
-static const wb__op e61[] = {
+static const wb__op e47[] = {{WB__OP_FALSE, 0, NULL}, {0}};
+static const wb__op e48[] = {{WB__OP_NAME, 0, "attention_causal"}, {WB__OP_NOT, 0, NULL}, {0}};
+static const wb__op e49[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
+static const wb__op e50[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
+static const wb__op e51[] = {{WB__OP_NAME, 0, "dim"}, {0}};
+static const wb__op e52[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
+static const wb__op e53[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
+static const wb__op e54[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
+static const wb__op e55[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
+static const wb__op e56[] = {{WB__OP_NAME, 0, "value_length"}, {0}};
+static const wb__op e57[] = {{WB__OP_NAME, 0, "rope_dimension_count"}, {0}};
+static const wb__op e58[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
+static const wb__op e59[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
+static const wb__op e60[] = {{WB__OP_NAME, 0, "rope_local_theta"}, {0}};
+static const wb__op e61[] = {{WB__OP_NAME, 0, "sliding_window"}, {0}};
+static const wb__op e62[] = {
     {WB__OP_NAME, 0, "sliding_window"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e62[] = {{WB__OP_NAME, 0, "sliding_window_pattern"}, {0}};
-static const wb__op e63[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
-static const wb__op e64[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
-static const wb__op e65[] = {
+static const wb__op e63[] = {{WB__OP_NAME, 0, "sliding_window_pattern"}, {0}};
+static const wb__op e64[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
+static const wb__op e65[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
+static const wb__op e66[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e66[] = {{WB__OP_NAME, 0, "n_experts_used"}, {0}};
-static const wb__op e67[] = {
+static const wb__op e67[] = {{WB__OP_NAME, 0, "n_experts_used"}, {0}};
+static const wb__op e68[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e68[] = {{WB__OP_NAME, 0, "expert_ffn_dim"}, {0}};
-static const wb__op e69[] = {
+static const wb__op e69[] = {{WB__OP_NAME, 0, "expert_ffn_dim"}, {0}};
+static const wb__op e70[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e70[] = {{WB__OP_NAME, 0, "/attn_logit_softcapping"}, {0}};
-static const wb__op e71[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"}, {0}};
-static const wb__op e72[] = {{WB__OP_NAME, 0, "scaling_type"}, {0}};
-static const wb__op e73[] = {{WB__OP_NAME, 0, "scaling_factor"}, {0}};
-static const wb__op e74[] = {{WB__OP_NAME, 0, "scaling_length"}, {0}};
-static const wb__op e75[] = {{WB__OP_NAME, 0, "scaling_fast"}, {0}};
-static const wb__op e76[] = {{WB__OP_NAME, 0, "scaling_slow"}, {0}};
-static const wb__op e77[] = {{WB__OP_NAME, 0, "/shared_expert_intermediate_size"}, {0}};
-static const wb__op e78[] = {{WB__OP_NAME, 0, "/n_shared_experts"}, {0}};
-static const wb__op e79[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
-static const wb__op e80[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
-static const wb__op e81[] = {{WB__OP_NAME, 0, "dim"}, {0}};
-static const wb__op e82[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
-static const wb__op e83[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
-static const wb__op e84[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
-static const wb__op e85[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
-static const wb__op e86[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
-static const wb__op e87[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
-static const wb__op e88[] = {{WB__OP_NAME, 0, "rope_local_theta"}, {0}};
-static const wb__op e89[] = {{WB__OP_NAME, 0, "sliding_window"}, {0}};
-static const wb__op e90[] = {
+static const wb__op e71[] = {{WB__OP_NAME, 0, "/attn_logit_softcapping"}, {0}};
+static const wb__op e72[] = {{WB__OP_NAME, 0, "/final_logit_softcapping"}, {0}};
+static const wb__op e73[] = {{WB__OP_NAME, 0, "scaling_type"}, {0}};
+static const wb__op e74[] = {{WB__OP_NAME, 0, "scaling_factor"}, {0}};
+static const wb__op e75[] = {{WB__OP_NAME, 0, "scaling_length"}, {0}};
+static const wb__op e76[] = {{WB__OP_NAME, 0, "scaling_fast"}, {0}};
+static const wb__op e77[] = {{WB__OP_NAME, 0, "scaling_slow"}, {0}};
+static const wb__op e78[] = {{WB__OP_NAME, 0, "/shared_expert_intermediate_size"}, {0}};
+static const wb__op e79[] = {{WB__OP_NAME, 0, "/n_shared_experts"}, {0}};
+static const wb__op e80[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
+static const wb__op e81[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
+static const wb__op e82[] = {{WB__OP_NAME, 0, "dim"}, {0}};
+static const wb__op e83[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
+static const wb__op e84[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
+static const wb__op e85[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
+static const wb__op e86[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
+static const wb__op e87[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
+static const wb__op e88[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
+static const wb__op e89[] = {{WB__OP_NAME, 0, "rope_local_theta"}, {0}};
+static const wb__op e90[] = {{WB__OP_NAME, 0, "sliding_window"}, {0}};
+static const wb__op e91[] = {
     {WB__OP_NAME, 0, "sliding_window"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e91[] = {{WB__OP_NAME, 0, "sliding_window_pattern"}, {0}};
-static const wb__op e92[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
-static const wb__op e93[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
-static const wb__op e94[] = {
+static const wb__op e92[] = {{WB__OP_NAME, 0, "sliding_window_pattern"}, {0}};
+static const wb__op e93[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
+static const wb__op e94[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
+static const wb__op e95[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e95[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
-static const wb__op e96[] = {
+static const wb__op e96[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
+static const wb__op e97[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e97[] = {{WB__OP_NAME, 0, "n_experts_used"}, {0}};
-static const wb__op e98[] = {
+static const wb__op e98[] = {{WB__OP_NAME, 0, "n_experts_used"}, {0}};
+static const wb__op e99[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e99[] = {{WB__OP_NAME, 0, "expert_ffn_dim"}, {0}};
-static const wb__op e100[] = {
+static const wb__op e100[] = {{WB__OP_NAME, 0, "expert_ffn_dim"}, {0}};
+static const wb__op e101[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e101[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
-static const wb__op e102[] = {{WB__OP_NAME, 0, "attn_logit_softcapping"}, {0}};
-static const wb__op e103[] = {{WB__OP_CALL, 7, "attn_logit_softcapping"},
+static const wb__op e102[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
+static const wb__op e103[] = {{WB__OP_NAME, 0, "attn_logit_softcapping"}, {0}};
+static const wb__op e104[] = {{WB__OP_CALL, 7, "attn_logit_softcapping"},
                               {WB__OP_NAME, 0, "attn_logit_softcapping"},
                               {WB__OP_NUMBER, 0, NULL},
                               {WB__OP_NE, 0, NULL},
                               {WB__OP_AND, 0, NULL},
                               {0}};
-static const wb__op e104[] = {{WB__OP_NAME, 0, "final_logit_softcapping"}, {0}};
-static const wb__op e105[] = {{WB__OP_NAME, 0, "final_logit_softcapping"},
+static const wb__op e105[] = {{WB__OP_NAME, 0, "final_logit_softcapping"}, {0}};
+static const wb__op e106[] = {{WB__OP_NAME, 0, "final_logit_softcapping"},
                               {WB__OP_NUMBER, 0, NULL},
                               {WB__OP_NE, 0, NULL},
                               {0}};
-static const wb__op e106[] = {{WB__OP_NAME, 0, "rope.scaling.type"}, {0}};
-static const wb__op e107[] = {{WB__OP_NAME, 0, "rope.scaling.factor"}, {0}};
-static const wb__op e108[] = {{WB__OP_NAME, 0, "rope.scaling.original_context_length"}, {0}};
-static const wb__op e109[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_beta_fast"}, {0}};
-static const wb__op e110[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_beta_slow"}, {0}};
-static const wb__op e111[] = {{WB__OP_NAME, 0, "expert_shared_feed_forward_length"}, {0}};
-static const wb__op e112[] = {{WB__OP_NAME, 0, "expert_shared_count"}, {0}};
-static const wb__op e113[] = {{WB__OP_NAME, 0, "activation"}, {0}};
-static const wb__op e114[] = {{WB__OP_FALSE, 0, NULL}, {0}};
-static const wb__op e115[] = {{WB__OP_NAME, 0, "attention_causal"}, {WB__OP_NOT, 0, NULL}, {0}};
-static const wb__op e116[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
-static const wb__op e117[] = {{WB__OP_CALL, 13, "layers.0.ffn.up.bias"}, {0}};
-static const wb__op e118[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
-static const wb__op e119[] = {{WB__OP_NAME, 0, "/rope_parameters/sliding_attention/rope_theta"},
+static const wb__op e107[] = {{WB__OP_NAME, 0, "rope.scaling.type"}, {0}};
+static const wb__op e108[] = {{WB__OP_NAME, 0, "rope.scaling.factor"}, {0}};
+static const wb__op e109[] = {{WB__OP_NAME, 0, "rope.scaling.original_context_length"}, {0}};
+static const wb__op e110[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_beta_fast"}, {0}};
+static const wb__op e111[] = {{WB__OP_NAME, 0, "rope.scaling.yarn_beta_slow"}, {0}};
+static const wb__op e112[] = {{WB__OP_NAME, 0, "expert_shared_feed_forward_length"}, {0}};
+static const wb__op e113[] = {{WB__OP_NAME, 0, "expert_shared_count"}, {0}};
+static const wb__op e114[] = {{WB__OP_NAME, 0, "activation"}, {0}};
+static const wb__op e115[] = {{WB__OP_FALSE, 0, NULL}, {0}};
+static const wb__op e116[] = {{WB__OP_NAME, 0, "attention_causal"}, {WB__OP_NOT, 0, NULL}, {0}};
+static const wb__op e117[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
+static const wb__op e118[] = {{WB__OP_CALL, 13, "layers.0.ffn.up.bias"}, {0}};
+static const wb__op e119[] = {{WB__OP_NAME, 0, "rope_theta"}, {0}};
+static const wb__op e120[] = {{WB__OP_NAME, 0, "/rope_parameters/sliding_attention/rope_theta"},
                               {0}};
-static const wb__op e120[] = {{WB__OP_NAME, 0, "/rope_parameters/partial_rotary_factor"}, {0}};
-static const wb__op e121[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
-static const wb__op e122[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
-static const wb__op e123[] = {
+static const wb__op e121[] = {{WB__OP_NAME, 0, "/rope_parameters/partial_rotary_factor"}, {0}};
+static const wb__op e122[] = {{WB__OP_NAME, 0, "head_dim"}, {0}};
+static const wb__op e123[] = {{WB__OP_NAME, 0, "n_experts"}, {0}};
+static const wb__op e124[] = {
     {WB__OP_NAME, 0, "n_experts"}, {WB__OP_NUMBER, 0, NULL}, {WB__OP_NE, 0, NULL}, {0}};
-static const wb__op e124[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
+static const wb__op e125[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
 static const wb__key_row keys[] = {
-    {"attention.causal", 3, 0, 0, e46, e47},
-    {"block_count", 1, 0, 0, e48, NULL},
-    {"context_length", 1, 0, 0, e49, NULL},
-    {"embedding_length", 1, 0, 0, e50, NULL},
-    {"feed_forward_length", 1, 0, 0, e51, NULL},
-    {"attention.head_count", 1, 0, 0, e52, NULL},
-    {"attention.head_count_kv", 1, 0, 0, e53, NULL},
-    {"attention.key_length", 1, 0, 0, e54, NULL},
-    {"attention.value_length", 1, 0, 0, e55, NULL},
-    {"rope.dimension_count", 1, 0, 0, e56, NULL},
-    {"attention.layer_norm_rms_epsilon", 2, 0, 0, e57, NULL},
-    {"rope.freq_base", 2, 0, 0, e58, NULL},
-    {"rope.freq_base_swa", 2, 0, 0, e59, NULL},
-    {"attention.sliding_window", 1, 0, 0, e60, e61},
-    {"attention.sliding_window_pattern", 1, 0, 0, e62, NULL},
-    {"vocab_size", 1, 0, 0, e63, NULL},
-    {"expert_count", 1, 0, 0, e64, e65},
-    {"expert_used_count", 1, 0, 0, e66, e67},
-    {"expert_feed_forward_length", 1, 0, 0, e68, e69},
-    {"attn_logit_softcapping", 2, 0, 0, e70, NULL},
-    {"final_logit_softcapping", 2, 0, 0, e71, NULL},
-    {"rope.scaling.type", 4, 0, 0, e72, NULL},
-    {"rope.scaling.factor", 2, 0, 0, e73, NULL},
-    {"rope.scaling.original_context_length", 1, 0, 0, e74, NULL},
-    {"rope.scaling.yarn_beta_fast", 2, 0, 0, e75, NULL},
-    {"rope.scaling.yarn_beta_slow", 2, 0, 0, e76, NULL},
-    {"expert_shared_feed_forward_length", 1, 0, 0, e77, NULL},
-    {"expert_shared_count", 1, 0, 0, e78, NULL},
-    {"num_hidden_layers", 0, 1, 0, e79, NULL},
-    {"max_position_embeddings", 0, 1, 0, e80, NULL},
-    {"hidden_size", 0, 1, 0, e81, NULL},
-    {"intermediate_size", 0, 1, 0, e82, NULL},
-    {"num_attention_heads", 0, 1, 0, e83, NULL},
-    {"num_key_value_heads", 0, 1, 0, e84, NULL},
-    {"head_dim", 0, 1, 0, e85, NULL},
-    {"rms_norm_eps", 0, 1, 0, e86, NULL},
-    {"rope_theta", 0, 1, 0, e87, NULL},
-    {"rope_local_base_freq", 0, 1, 0, e88, NULL},
-    {"sliding_window", 0, 1, 0, e89, e90},
-    {"sliding_window_pattern", 0, 1, 0, e91, NULL},
-    {"vocab_size", 0, 1, 0, e92, NULL},
-    {"num_experts", 0, 1, 0, e93, e94},
-    {"num_local_experts", 0, 1, 0, e95, e96},
-    {"num_experts_per_tok", 0, 1, 0, e97, e98},
-    {"moe_intermediate_size", 0, 1, 0, e99, e100},
-    {"tie_word_embeddings", 0, 1, 0, e101, NULL},
-    {"attn_logit_softcapping", 0, 1, 0, e102, e103},
-    {"final_logit_softcapping", 0, 1, 0, e104, e105},
-    {"rope_scaling.rope_type", 0, 1, 0, e106, NULL},
-    {"rope_scaling.factor", 0, 1, 0, e107, NULL},
-    {"rope_scaling.original_max_position_embeddings", 0, 1, 0, e108, NULL},
-    {"rope_scaling.beta_fast", 0, 1, 0, e109, NULL},
-    {"rope_scaling.beta_slow", 0, 1, 0, e110, NULL},
-    {"shared_expert_intermediate_size", 0, 1, 0, e111, NULL},
-    {"n_shared_experts", 0, 1, 0, e112, NULL},
-    {"hidden_act", 0, 1, 0, e113, NULL},
-    {"is_causal", 0, 1, 0, e114, e115},
-    {"attention_bias", 0, 1, 0, e116, NULL},
-    {"mlp_bias", 0, 1, 0, e117, NULL},
-    {"rope_theta", 0, 2, 0, e118, NULL},
-    {"rope_local_base_freq", 0, 2, 0, e119, NULL},
-    {"partial_rotary_factor", 0, 2, 0, e120, NULL},
-    {"head_dim", 0, 2, 0, e121, NULL},
-    {"num_experts", 0, 2, 0, e122, e123},
-    {"tie_word_embeddings", 0, 2, 0, e124, NULL},
+    {"attention.causal", 3, 0, 0, e47, e48},
+    {"block_count", 1, 0, 0, e49, NULL},
+    {"context_length", 1, 0, 0, e50, NULL},
+    {"embedding_length", 1, 0, 0, e51, NULL},
+    {"feed_forward_length", 1, 0, 0, e52, NULL},
+    {"attention.head_count", 1, 0, 0, e53, NULL},
+    {"attention.head_count_kv", 1, 0, 0, e54, NULL},
+    {"attention.key_length", 1, 0, 0, e55, NULL},
+    {"attention.value_length", 1, 0, 0, e56, NULL},
+    {"rope.dimension_count", 1, 0, 0, e57, NULL},
+    {"attention.layer_norm_rms_epsilon", 2, 0, 0, e58, NULL},
+    {"rope.freq_base", 2, 0, 0, e59, NULL},
+    {"rope.freq_base_swa", 2, 0, 0, e60, NULL},
+    {"attention.sliding_window", 1, 0, 0, e61, e62},
+    {"attention.sliding_window_pattern", 1, 0, 0, e63, NULL},
+    {"vocab_size", 1, 0, 0, e64, NULL},
+    {"expert_count", 1, 0, 0, e65, e66},
+    {"expert_used_count", 1, 0, 0, e67, e68},
+    {"expert_feed_forward_length", 1, 0, 0, e69, e70},
+    {"attn_logit_softcapping", 2, 0, 0, e71, NULL},
+    {"final_logit_softcapping", 2, 0, 0, e72, NULL},
+    {"rope.scaling.type", 4, 0, 0, e73, NULL},
+    {"rope.scaling.factor", 2, 0, 0, e74, NULL},
+    {"rope.scaling.original_context_length", 1, 0, 0, e75, NULL},
+    {"rope.scaling.yarn_beta_fast", 2, 0, 0, e76, NULL},
+    {"rope.scaling.yarn_beta_slow", 2, 0, 0, e77, NULL},
+    {"expert_shared_feed_forward_length", 1, 0, 0, e78, NULL},
+    {"expert_shared_count", 1, 0, 0, e79, NULL},
+    {"num_hidden_layers", 0, 1, 0, e80, NULL},
+    {"max_position_embeddings", 0, 1, 0, e81, NULL},
+    {"hidden_size", 0, 1, 0, e82, NULL},
+    {"intermediate_size", 0, 1, 0, e83, NULL},
+    {"num_attention_heads", 0, 1, 0, e84, NULL},
+    {"num_key_value_heads", 0, 1, 0, e85, NULL},
+    {"head_dim", 0, 1, 0, e86, NULL},
+    {"rms_norm_eps", 0, 1, 0, e87, NULL},
+    {"rope_theta", 0, 1, 0, e88, NULL},
+    {"rope_local_base_freq", 0, 1, 0, e89, NULL},
+    {"sliding_window", 0, 1, 0, e90, e91},
+    {"sliding_window_pattern", 0, 1, 0, e92, NULL},
+    {"vocab_size", 0, 1, 0, e93, NULL},
+    {"num_experts", 0, 1, 0, e94, e95},
+    {"num_local_experts", 0, 1, 0, e96, e97},
+    {"num_experts_per_tok", 0, 1, 0, e98, e99},
+    {"moe_intermediate_size", 0, 1, 0, e100, e101},
+    {"tie_word_embeddings", 0, 1, 0, e102, NULL},
+    {"attn_logit_softcapping", 0, 1, 0, e103, e104},
+    {"final_logit_softcapping", 0, 1, 0, e105, e106},
+    {"rope_scaling.rope_type", 0, 1, 0, e107, NULL},
+    {"rope_scaling.factor", 0, 1, 0, e108, NULL},
+    {"rope_scaling.original_max_position_embeddings", 0, 1, 0, e109, NULL},
+    {"rope_scaling.beta_fast", 0, 1, 0, e110, NULL},
+    {"rope_scaling.beta_slow", 0, 1, 0, e111, NULL},
+    {"shared_expert_intermediate_size", 0, 1, 0, e112, NULL},
+    {"n_shared_experts", 0, 1, 0, e113, NULL},
+    {"hidden_act", 0, 1, 0, e114, NULL},
+    {"is_causal", 0, 1, 0, e115, e116},
+    {"attention_bias", 0, 1, 0, e117, NULL},
+    {"mlp_bias", 0, 1, 0, e118, NULL},
+    {"rope_theta", 0, 2, 0, e119, NULL},
+    {"rope_local_base_freq", 0, 2, 0, e120, NULL},
+    {"partial_rotary_factor", 0, 2, 0, e121, NULL},
+    {"head_dim", 0, 2, 0, e122, NULL},
+    {"num_experts", 0, 2, 0, e123, e124},
+    {"tie_word_embeddings", 0, 2, 0, e125, NULL},
 };
-static const wb__op e125[] = {{WB__OP_NAME, 0, "loads_output_bias"},
+static const wb__op e126[] = {{WB__OP_NAME, 0, "loads_output_bias"},
                               {WB__OP_NOT, 0, NULL},
                               {WB__OP_CALL, 13, "layers.{n}.attention.output.bias"},
                               {WB__OP_AND, 0, NULL},
                               {0}};
-static const wb__op e126[] = {{WB__OP_NAME, 0, "loads_output_bias"},
+static const wb__op e127[] = {{WB__OP_NAME, 0, "loads_output_bias"},
                               {WB__OP_NOT, 0, NULL},
                               {WB__OP_CALL, 13, "layers.{n}.ffn.down.bias"},
                               {WB__OP_AND, 0, NULL},
                               {0}};
+static const wb__op e128[] = {{WB__OP_NAME, 0, "has_windows"},
+                              {WB__OP_NOT, 0, NULL},
+                              {WB__OP_NAME, 0, "sliding_window"},
+                              {WB__OP_NUMBER, 0, NULL},
+                              {WB__OP_ELSE, 0, NULL},
+                              {WB__OP_NUMBER, 0, NULL},
+                              {WB__OP_NE, 0, NULL},
+                              {WB__OP_AND, 0, NULL},
+                              {WB__OP_NAME, 0, "sliding_window"},
+                              {WB__OP_NAME, 0, "max_seq_len"},
+                              {WB__OP_LT, 0, NULL},
+                              {WB__OP_AND, 0, NULL},
+                              {0}};
 static const wb__limit limits[] = {
-    {1, 1, "attention_bias", e125,
+    {1, 1, "attention_bias", e126,
      "llama.cpp does not load biases of the attention output in this architecture"},
-    {1, 1, "mlp_bias", e126,
+    {1, 1, "mlp_bias", e127,
      "llama.cpp does not load biases of the feed-forward in this architecture"},
+    {1, 0, "sliding_window", e128,
+     "llama.cpp ignores the sliding window of this architecture: results differ for a context that "
+     "is longer"},
 };
 extern const wb__family wb__family_decoder;
 const wb__family wb__family_decoder = {
@@ -487,11 +505,11 @@ const wb__family wb__family_decoder = {
     .rules = rules,
     .rule_count = 16,
     .values = values,
-    .value_count = 21,
+    .value_count = 22,
     .keys = keys,
     .key_count = 65,
     .limits = limits,
-    .limit_count = 2,
+    .limit_count = 3,
     .rope = 2,
     .norm_sides = 0,
     .has_norm_sides = 1,

@@ -115,9 +115,23 @@ static const wb__key_row keys[] = {
     {"moe_layer_interval", 0, 1, 0, e28, NULL},
     {"use_bias", 0, 1, 0, e29, NULL},
 };
-static const wb__op e30[] = {{WB__OP_CALL, 13, "layers.{n}.ffn.router_bias"}, {0}};
+static const wb__op e30[] = {{WB__OP_NAME, 0, "moe_layer_end_index"},
+                             {WB__OP_NAME, 0, "n_layers"},
+                             {WB__OP_ELSE, 0, NULL},
+                             {WB__OP_NUMBER, 0, NULL},
+                             {WB__OP_GE, 0, NULL},
+                             {WB__OP_NAME, 0, "moe_layer_end_index"},
+                             {WB__OP_NAME, 0, "n_layers"},
+                             {WB__OP_NUMBER, 1, NULL},
+                             {WB__OP_SUB, 0, NULL},
+                             {WB__OP_LT, 0, NULL},
+                             {WB__OP_AND, 0, NULL},
+                             {0}};
+static const wb__op e31[] = {{WB__OP_CALL, 13, "layers.{n}.ffn.router_bias"}, {0}};
 static const wb__limit limits[] = {
-    {4, 0, "e_score_correction_bias", e30,
+    {1, 1, "moe_layer_end_index", e30,
+     "llama.cpp expects experts up to the last layer of this architecture"},
+    {4, 0, "e_score_correction_bias", e31,
      "mlx-lm ignores the bias with which this model chooses experts"},
 };
 extern const wb__family wb__family_ernie4_5_moe;
@@ -134,7 +148,7 @@ const wb__family wb__family_ernie4_5_moe = {
     .keys = keys,
     .key_count = 15,
     .limits = limits,
-    .limit_count = 1,
+    .limit_count = 2,
     .rope = 4,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -15,21 +15,6 @@ static const wb__value_row values[] = {
     {5, -1, "loads_output_bias", e0}, {5, -1, "is_70b", e1},   {3, 30, "activation", e2},
     {1, 12, "rope_theta", e3},        {1, 11, "norm_eps", e4},
 };
-static const wb__op e5[] = {{WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_ELSE, 0, NULL},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_NE, 0, NULL},
-                            {WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NAME, 0, "max_seq_len"},
-                            {WB__OP_LT, 0, NULL},
-                            {WB__OP_AND, 0, NULL},
-                            {0}};
-static const wb__limit limits[] = {
-    {1, 0, "sliding_window", e5,
-     "llama.cpp ignores the sliding window of this architecture: results differ for a context that "
-     "is longer"},
-};
 extern const wb__family wb__family_llama;
 const wb__family wb__family_llama = {
     .name = "llama",
@@ -40,8 +25,6 @@ const wb__family wb__family_llama = {
     .tokenizer = "llama3",
     .values = values,
     .value_count = 5,
-    .limits = limits,
-    .limit_count = 1,
     .rope = 3,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -59,13 +59,15 @@ static const wb__rule rules[] = {
      .provides = 1073741856u,
      .suffix = 3},
 };
-static const wb__op e4[] = {{WB__OP_TEXT, 0, "silu"}, {0}};
-static const wb__op e5[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
-static const wb__op e6[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
+static const wb__op e4[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e5[] = {{WB__OP_TEXT, 0, "silu"}, {0}};
+static const wb__op e6[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e7[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
 static const wb__value_row values[] = {
-    {3, 30, "activation", e4},
-    {1, 12, "rope_theta", e5},
-    {1, 11, "norm_eps", e6},
+    {5, -1, "has_windows", e4},
+    {3, 30, "activation", e5},
+    {1, 12, "rope_theta", e6},
+    {1, 11, "norm_eps", e7},
 };
 extern const wb__family wb__family_olmo2;
 const wb__family wb__family_olmo2 = {
@@ -77,7 +79,7 @@ const wb__family wb__family_olmo2 = {
     .rules = rules,
     .rule_count = 6,
     .values = values,
-    .value_count = 3,
+    .value_count = 4,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -58,21 +58,6 @@ static const wb__op e8[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
 static const wb__key_row keys[] = {
     {"partial_rotary_factor", 0, 1, 0, e7, e8},
 };
-static const wb__op e9[] = {{WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_ELSE, 0, NULL},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_NE, 0, NULL},
-                            {WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NAME, 0, "max_seq_len"},
-                            {WB__OP_LT, 0, NULL},
-                            {WB__OP_AND, 0, NULL},
-                            {0}};
-static const wb__limit limits[] = {
-    {1, 0, "sliding_window", e9,
-     "llama.cpp ignores the sliding window of this architecture: results differ for a context that "
-     "is longer"},
-};
 extern const wb__family wb__family_phi3;
 const wb__family wb__family_phi3 = {
     .name = "phi3",
@@ -88,8 +73,6 @@ const wb__family wb__family_phi3 = {
     .value_count = 5,
     .keys = keys,
     .key_count = 1,
-    .limits = limits,
-    .limit_count = 1,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -14,21 +14,6 @@ static const wb__value_row values[] = {
     {1, 12, "rope_theta", e2},
     {1, 11, "norm_eps", e3},
 };
-static const wb__op e4[] = {{WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_ELSE, 0, NULL},
-                            {WB__OP_NUMBER, 0, NULL},
-                            {WB__OP_NE, 0, NULL},
-                            {WB__OP_NAME, 0, "sliding_window"},
-                            {WB__OP_NAME, 0, "max_seq_len"},
-                            {WB__OP_LT, 0, NULL},
-                            {WB__OP_AND, 0, NULL},
-                            {0}};
-static const wb__limit limits[] = {
-    {1, 0, "sliding_window", e4,
-     "llama.cpp ignores the sliding window of this architecture: results differ for a context that "
-     "is longer"},
-};
 extern const wb__family wb__family_qwen2;
 const wb__family wb__family_qwen2 = {
     .name = "qwen2",
@@ -38,8 +23,6 @@ const wb__family wb__family_qwen2 = {
     .classes = "Qwen2ForCausalLM",
     .values = values,
     .value_count = 4,
-    .limits = limits,
-    .limit_count = 1,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,

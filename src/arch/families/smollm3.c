@@ -21,13 +21,22 @@ static const wb__op e5[] = {{WB__OP_NAME, 0, "i"},    {WB__OP_ELEMENT, 0, "no_ro
                             {WB__OP_NAME, 0, "i"},    {WB__OP_NUMBER, 1, NULL},
                             {WB__OP_ADD, 0, NULL},    {WB__OP_EQ, 0, NULL},
                             {WB__OP_NE, 0, NULL},     {0}};
-static const wb__op e6[] = {
-    {WB__OP_NAME, 0, "use_sliding_window"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};
+static const wb__op e6[] = {{WB__OP_CALL, 7, "no_rope_layers"},
+                            {WB__OP_NOT, 0, NULL},
+                            {WB__OP_NAME, 0, "no_rope_layer_interval"},
+                            {WB__OP_NUMBER, 4, NULL},
+                            {WB__OP_ELSE, 0, NULL},
+                            {WB__OP_NUMBER, 4, NULL},
+                            {WB__OP_NE, 0, NULL},
+                            {WB__OP_AND, 0, NULL},
+                            {0}};
 static const wb__limit limits[] = {
     {1, 1, "no_rope_layers", e5,
      "llama.cpp omits RoPE in every fourth layer of this architecture; this model omits it in "
      "other layers"},
-    {1, 0, "use_sliding_window", e6, "llama.cpp ignores the sliding window of this architecture"},
+    {1, 1, "no_rope_layer_interval", e6,
+     "llama.cpp omits RoPE in every fourth layer of this architecture; this model omits it in "
+     "other layers"},
 };
 extern const wb__family wb__family_smollm3;
 const wb__family wb__family_smollm3 = {

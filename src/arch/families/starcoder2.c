@@ -52,21 +52,10 @@ static const wb__key_row keys[] = {
     {"norm_epsilon", 0, 1, 0, e11, NULL},
     {"use_bias", 0, 1, 0, e12, NULL},
 };
-static const wb__op e13[] = {{WB__OP_NAME, 0, "sliding_window"},
-                             {WB__OP_NUMBER, 0, NULL},
-                             {WB__OP_NE, 0, NULL},
-                             {WB__OP_NAME, 0, "sliding_window"},
-                             {WB__OP_NAME, 0, "max_seq_len"},
-                             {WB__OP_LT, 0, NULL},
-                             {WB__OP_AND, 0, NULL},
-                             {0}};
-static const wb__op e14[] = {
+static const wb__op e13[] = {
     {WB__OP_CALL, 13, "layers.{n}.attention.output.bias"}, {WB__OP_NOT, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, 0, "sliding_window", e13,
-     "llama.cpp ignores the sliding window of this architecture: results differ for a longer "
-     "context"},
-    {1, 1, "use_bias", e14, "llama.cpp does not load models of this architecture without biases"},
+    {1, 1, "use_bias", e13, "llama.cpp does not load models of this architecture without biases"},
 };
 extern const wb__family wb__family_starcoder2;
 const wb__family wb__family_starcoder2 = {
@@ -82,7 +71,7 @@ const wb__family wb__family_starcoder2 = {
     .keys = keys,
     .key_count = 3,
     .limits = limits,
-    .limit_count = 2,
+    .limit_count = 1,
     .rope = 0,
     .norm_sides = 0,
     .has_norm_sides = 0,
