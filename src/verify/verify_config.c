@@ -221,6 +221,18 @@ static wb_status check_uniform(check *c, const wb__name_entry *entry)
     return WB_OK;
 }
 
+/* Returns true if config.json names a class without output matrix, such as Qwen3Model. */
+static bool is_base_model(const check *c)
+{
+    wb__fact_list list;
+    wb__fact name;
+    return c->semantics->facts.config != NULL &&
+           wb__fact_list_find(&c->semantics->facts, WB__STR(""), "", "architectures", &list) &&
+           wb__fact_list_next(&list, &name) && name.type == WB__FACT_TEXT &&
+           wb__str_ends_with(name.text, WB__STR("Model")) &&
+           !wb__str_ends_with(name.text, WB__STR("HeadModel"));
+}
+
 static wb_status check_missing(check *c)
 {
     collect_parts(c);
@@ -228,7 +240,7 @@ static wb_status check_missing(check *c)
     if (status == WB_OK && wb__family_flags(c->family) & WB__FAMILY_ENCODER)
         status = check_layers(c, true, c->names->enc_layers, c->config->enc_n_layers);
     uint32_t needs = wb__family_needs(c->family, WB_LAYER_UNKNOWN) & ~UINT32_C(0xFFFF);
-    if (c->config->tie_embeddings != 0)
+    if (c->config->tie_embeddings != 0 || is_base_model(c))
         needs &= ~(uint32_t)WB__NEED_HEAD;
     if (status == WB_OK)
         status = note_missing(c, needs & ~c->whole, false, 0);

@@ -94,6 +94,13 @@ static const wb__spelling s13[] = {
     {"pooler.dense", 14, 3, false, 0, NULL},
     {"embeddings.position_ids", 14, 3, false, 0, NULL},
 };
+static const wb__spelling s14[] = {
+    {"cls.predictions", 14, 2, false, 0, NULL},
+    {"cls.predictions.decoder", 14, 3, false, 0, NULL},
+    {"cls.predictions.transform.dense", 14, 3, false, 0, NULL},
+    {"cls.predictions.transform.LayerNorm", 14, 3, false, 0, NULL},
+    {"cls.seq_relationship", 14, 3, false, 0, NULL},
+};
 static const wb__rule rules[] = {
     {.canonical = "token_embd",
      .spellings = s0,
@@ -185,6 +192,7 @@ static const wb__rule rules[] = {
      .provides = 32u,
      .suffix = 3},
     {.canonical = NULL, .spellings = s13, .spelling_count = 2, .suffix = 3},
+    {.canonical = NULL, .spellings = s14, .spelling_count = 5, .suffix = 3},
 };
 static const wb__op e22[] = {{WB__OP_TEXT, 0, "gelu"}, {0}};
 static const wb__op e23[] = {{WB__OP_TEXT, 0, "layer"}, {0}};
@@ -276,7 +284,7 @@ const wb__family wb__family_bert = {
     .signature = "encoder.layer.{n}.intermediate.dense",
     .tokenizer = "pooling",
     .rules = rules,
-    .rule_count = 14,
+    .rule_count = 15,
     .values = values,
     .value_count = 14,
     .keys = keys,

@@ -431,22 +431,24 @@ static const wb__op e70[] = {{WB__OP_NAME, 0, "enc_dim"}, {0}};
 static const wb__op e71[] = {{WB__OP_NAME, 0, "enc_ffn_dim"}, {0}};
 static const wb__op e72[] = {{WB__OP_NAME, 0, "enc_n_heads"}, {0}};
 static const wb__op e73[] = {{WB__OP_NAME, 0, "n_mels"}, {0}};
-static const wb__op e74[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
-static const wb__op e75[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
-static const wb__op e76[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
-static const wb__op e77[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
-static const wb__op e78[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
-static const wb__op e79[] = {{WB__OP_NAME, 0, "dim"}, {0}};
-static const wb__op e80[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
-static const wb__op e81[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
-static const wb__op e82[] = {{WB__OP_NAME, 0, "enc_n_layers"}, {0}};
-static const wb__op e83[] = {{WB__OP_NAME, 0, "enc_max_seq_len"}, {0}};
-static const wb__op e84[] = {{WB__OP_NAME, 0, "enc_ffn_dim"}, {0}};
-static const wb__op e85[] = {{WB__OP_NAME, 0, "enc_n_heads"}, {0}};
-static const wb__op e86[] = {{WB__OP_NAME, 0, "n_mels"}, {0}};
-static const wb__op e87[] = {{WB__OP_NAME, 0, "activation"}, {0}};
-static const wb__op e88[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
-static const wb__op e89[] = {{WB__OP_CALL, 13, "layers.0.ffn.up.bias"}, {0}};
+static const wb__op e74[] = {{WB__OP_NAME, 0, "decoder_start_token_id"}, {0}};
+static const wb__op e75[] = {{WB__OP_NAME, 0, "decoder_start_token_id"}, {0}};
+static const wb__op e76[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
+static const wb__op e77[] = {{WB__OP_NAME, 0, "vocab_size"}, {0}};
+static const wb__op e78[] = {{WB__OP_NAME, 0, "tie_embeddings"}, {0}};
+static const wb__op e79[] = {{WB__OP_NAME, 0, "n_layers"}, {0}};
+static const wb__op e80[] = {{WB__OP_NAME, 0, "max_seq_len"}, {0}};
+static const wb__op e81[] = {{WB__OP_NAME, 0, "dim"}, {0}};
+static const wb__op e82[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
+static const wb__op e83[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
+static const wb__op e84[] = {{WB__OP_NAME, 0, "enc_n_layers"}, {0}};
+static const wb__op e85[] = {{WB__OP_NAME, 0, "enc_max_seq_len"}, {0}};
+static const wb__op e86[] = {{WB__OP_NAME, 0, "enc_ffn_dim"}, {0}};
+static const wb__op e87[] = {{WB__OP_NAME, 0, "enc_n_heads"}, {0}};
+static const wb__op e88[] = {{WB__OP_NAME, 0, "n_mels"}, {0}};
+static const wb__op e89[] = {{WB__OP_NAME, 0, "activation"}, {0}};
+static const wb__op e90[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"}, {0}};
+static const wb__op e91[] = {{WB__OP_CALL, 13, "layers.0.ffn.up.bias"}, {0}};
 static const wb__key_row keys[] = {
     {"attention.layer_norm_epsilon", 2, 0, 0, e61, NULL},
     {"vocab_size", 1, 0, 0, e62, NULL},
@@ -461,22 +463,28 @@ static const wb__key_row keys[] = {
     {"encoder.feed_forward_length", 1, 0, 0, e71, NULL},
     {"encoder.attention.head_count", 1, 0, 0, e72, NULL},
     {"encoder.mels_count", 1, 0, 0, e73, NULL},
-    {"layer_norm_eps", 0, 1, 0, e74, NULL},
-    {"vocab_size", 0, 1, 0, e75, NULL},
-    {"tie_word_embeddings", 0, 1, 0, e76, NULL},
-    {"decoder_layers", 0, 1, 0, e77, NULL},
-    {"max_target_positions", 0, 1, 0, e78, NULL},
-    {"d_model", 0, 1, 0, e79, NULL},
-    {"decoder_ffn_dim", 0, 1, 0, e80, NULL},
-    {"decoder_attention_heads", 0, 1, 0, e81, NULL},
-    {"encoder_layers", 0, 1, 0, e82, NULL},
-    {"max_source_positions", 0, 1, 0, e83, NULL},
-    {"encoder_ffn_dim", 0, 1, 0, e84, NULL},
-    {"encoder_attention_heads", 0, 1, 0, e85, NULL},
-    {"num_mel_bins", 0, 1, 0, e86, NULL},
-    {"hidden_act", 0, 1, 0, e87, NULL},
-    {"attention_bias", 0, 1, 0, e88, NULL},
-    {"mlp_bias", 0, 1, 0, e89, NULL},
+    {"decoder_start_token_id", 1, 0, 0, e74, NULL},
+    {"decoder_start_token_id", 0, 1, 0, e75, NULL},
+    {"layer_norm_eps", 0, 1, 0, e76, NULL},
+    {"vocab_size", 0, 1, 0, e77, NULL},
+    {"tie_word_embeddings", 0, 1, 0, e78, NULL},
+    {"decoder_layers", 0, 1, 0, e79, NULL},
+    {"max_target_positions", 0, 1, 0, e80, NULL},
+    {"d_model", 0, 1, 0, e81, NULL},
+    {"decoder_ffn_dim", 0, 1, 0, e82, NULL},
+    {"decoder_attention_heads", 0, 1, 0, e83, NULL},
+    {"encoder_layers", 0, 1, 0, e84, NULL},
+    {"max_source_positions", 0, 1, 0, e85, NULL},
+    {"encoder_ffn_dim", 0, 1, 0, e86, NULL},
+    {"encoder_attention_heads", 0, 1, 0, e87, NULL},
+    {"num_mel_bins", 0, 1, 0, e88, NULL},
+    {"hidden_act", 0, 1, 0, e89, NULL},
+    {"attention_bias", 0, 1, 0, e90, NULL},
+    {"mlp_bias", 0, 1, 0, e91, NULL},
+};
+static const wb__op e92[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__limit limits[] = {
+    {1, 0, "model_type", e92, "llama.cpp does not load models of this architecture"},
 };
 extern const wb__family wb__family_whisper;
 const wb__family wb__family_whisper = {
@@ -490,7 +498,9 @@ const wb__family wb__family_whisper = {
     .values = values,
     .value_count = 14,
     .keys = keys,
-    .key_count = 29,
+    .key_count = 31,
+    .limits = limits,
+    .limit_count = 1,
     .rope = 1,
     .norm_sides = 0,
     .has_norm_sides = 1,
