@@ -17,8 +17,8 @@ IRRELEVANT = {
     # programs and files
     "_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "use_cache",
     # what the tensors tell: if config.json contradicts them, transformers invents the missing tensors
-    "attention_bias", "attention_out_bias", "mlp_bias", "qk_layernorm", "qkv_bias", "tie_word_embeddings", "use_bias",
-    "use_qk_norm", "use_qkv_bias",
+    "attention_bias", "attention_out_bias", "bias", "mlp_bias", "qk_layernorm", "qkv_bias", "tie_word_embeddings",
+    "use_bias", "use_qk_norm", "use_qkv_bias",
     # not used by the model's code in transformers
     "add_cross_attention", "eod_token_id", "num_nextn_predict_layers",
 }
@@ -59,6 +59,8 @@ HAS_WINDOWS = {"cohere2", "gemma2", "gemma3", "olmo3"}  # families whose sliding
 
 def altered(name, value):
     """Another value of a member."""
+    if name == "rope_scaling":
+        return {"type": "linear", "factor": 4.0}
     if value is None:
         return True if name.startswith("use_") else 8
     if isinstance(value, bool):

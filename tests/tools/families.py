@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tiny models of every family, and what the real programs make of them.
 
-    families.py make DATA          writes DATA/NAME with transformers (needs torch); run by hand
+    families.py make DATA [NAME…]  writes DATA/NAME with transformers (needs torch); run by hand
     families.py logits WB DATA     compares the logits of transformers with those of llama.cpp, of mlx-lm, and of
                                    transformers after the way back, and records digests of the GGUF files in
                                    DATA/gguf.sums; run by hand (needs torch, llama_cpp_py_sync, mlx_lm)
@@ -40,6 +40,7 @@ FAMILIES = {  # the class of transformers, and what differs from USUAL
     "nemotron": ("Nemotron", dict(head_dim=4)),
     "olmo2": ("Olmo2", {}),
     "olmo3": ("Olmo3", dict(sliding_window=8, num_hidden_layers=4)),
+    "olmo": ("Olmo", dict(clip_qkv=0.5, num_key_value_heads=4)),
     "olmoe": ("Olmoe", dict(num_experts=4, num_experts_per_tok=2, num_key_value_heads=4)),
     "phi": ("Phi", dict(num_attention_heads=2, num_key_value_heads=2)),
     "qwen2moe": ("Qwen2Moe", dict(EXPERTS, num_experts=4, shared_expert_intermediate_size=12)),
@@ -47,6 +48,32 @@ FAMILIES = {  # the class of transformers, and what differs from USUAL
     "smollm3": ("SmolLM3", dict(num_hidden_layers=4)),
     "stablelm": ("StableLm", dict(num_attention_heads=2, num_key_value_heads=2)),
     "starcoder2": ("Starcoder2", dict(tie_word_embeddings=True)),
+}
+
+
+# Families that transformers does not have: a class of transformers that computes the same, what differs from USUAL,
+# config.json of the family, and the names of its tensors, where they differ.
+DEPTH, BASE = 1.4, 8
+LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+              original_max_position_embeddings=16)
+PEERS = {
+    "exaone": ("Llama", dict(rope_parameters=dict(LLAMA3, rope_theta=10000.0)),
+               dict(model_type="exaone", architectures=["ExaoneForCausalLM"], activation_function="silu", hidden_size=16,
+                    intermediate_size=24, num_layers=2, num_attention_heads=4, num_key_value_heads=2, vocab_size=VOCAB,
+                    max_position_embeddings=64, layer_norm_epsilon=1e-6, rope_theta=10000.0, rope_scaling=LLAMA3,
+                    tie_word_embeddings=False, bos_token_id=1, eos_token_id=2),
+               {"model.embed_tokens": "transformer.wte", "model.norm": "transformer.ln_f", "model.layers": "transformer.h",
+                "input_layernorm": "ln_1", "post_attention_layernorm": "ln_2", "self_attn.o_proj": "attn.attention.out_proj",
+                "self_attn": "attn.attention", "mlp.gate_proj": "mlp.c_fc_0", "mlp.up_proj": "mlp.c_fc_1",
+                "mlp.down_proj": "mlp.c_proj"}),
+    "internlm3": ("Llama", {},
+                  dict(USUAL, model_type="internlm3", architectures=["InternLM3ForCausalLM"], head_dim=4, hidden_act="silu",
+                       rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, bias=False, qkv_bias=False), {}),
+    "minicpm": ("Granite", dict(embedding_multiplier=12.0, residual_multiplier=DEPTH / 2 ** 0.5, attention_multiplier=0.5,
+                                logits_scaling=16 / BASE),
+                dict(USUAL, model_type="minicpm", architectures=["MiniCPMForCausalLM"], hidden_act="silu",
+                     rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, scale_emb=12, scale_depth=DEPTH,
+                     dim_model_base=BASE), {}),
 }
 
 
@@ -71,20 +98,59 @@ def tensors(folder):
 
 # ---- make ----
 
-def model_of(name, path=None):
-    import torch, transformers
-    transformers.utils.logging.disable_progress_bar()
-    kind = FAMILIES[name][0]
-    of = getattr(transformers, kind + "ForCausalLM")
-    if path:
-        return of.from_pretrained(path, dtype=torch.float32, attn_implementation="eager",
-                                  pad_token_id=None).eval()
-    return of(getattr(transformers, kind + "Config")(**dict(USUAL, **FAMILIES[name][1])))
-
-
-def make(data):
+def model_from(of, path):
     import torch
-    for name in FAMILIES:
+    return of.from_pretrained(path, dtype=torch.float32, attn_implementation="eager", pad_token_id=None).eval()
+
+
+def model_of(name, path=None):
+    import transformers
+    transformers.utils.logging.disable_progress_bar()
+    kind, differences = (FAMILIES.get(name) or PEERS[name])[:2]
+    of = getattr(transformers, kind + "ForCausalLM")
+    if path and name in PEERS:
+        return peer_of(name, path)
+    if path:
+        return model_from(of, path)
+    return of(getattr(transformers, kind + "Config")(**dict(USUAL, **differences)))
+
+
+def renamed(name, tensor, back=False):
+    """The name that a tensor of a peer has in the family, or the reverse."""
+    for theirs, own in PEERS[name][3].items():
+        old, new = (own, theirs) if back else (theirs, own)
+        if f".{old}." in f".{tensor}":
+            tensor = f".{tensor}".replace(f".{old}.", f".{new}.").removeprefix(".")
+    return tensor
+
+
+def peer_of(name, path):
+    """The peer of a family, with the tensors of a folder of this family."""
+    import torch, safetensors.torch
+    peer, said = model_of(name), json.loads((pathlib.Path(path) / "config.json").read_text())
+    if said["model_type"] == "llama":
+        return model_from(peer, path)
+    faults = {k: (v, said.get(k)) for k, v in PEERS[name][2].items()
+              if isinstance(v, (int, float)) and abs(v - said.get(k, 1e9)) > 1e-6 * abs(v)}
+    assert said["model_type"] == name and not faults, faults
+    stored = {}
+    for file in pathlib.Path(path).glob("*.safetensors"):
+        stored |= safetensors.torch.load_file(file)
+    peer.load_state_dict({renamed(name, k, back=True): v for k, v in stored.items()})
+    return peer.to(torch.float32).eval()
+
+
+def save_peer(name, model, folder):
+    import safetensors.torch
+    folder.mkdir()
+    safetensors.torch.save_file({renamed(name, k): v.contiguous() for k, v in model.state_dict().items()},
+                                folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(PEERS[name][2], indent=2) + "\n")
+
+
+def make(data, *names):
+    import torch
+    for name in names or [*FAMILIES, *PEERS]:
         model, numbers = model_of(name), torch.Generator().manual_seed(3)
         is_offset = name == "nemotron"  # norm weights are stored minus 1
         for key, p in [*model.named_parameters(), *model.named_buffers()]:
@@ -100,7 +166,11 @@ def make(data):
             p.data.copy_(random)
         folder = pathlib.Path(data) / name
         shutil.rmtree(folder, ignore_errors=True)
-        model.to(torch.bfloat16).save_pretrained(folder)
+        model = model.to(torch.bfloat16)
+        if name in PEERS:
+            save_peer(name, model, folder)
+            continue
+        model.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
 
 
@@ -135,14 +205,14 @@ def check(wb, data):
     import gguf
     sums = dict(line.split() for line in (data / "gguf.sums").read_text().splitlines())
     faults = 0
-    for name in sorted(FAMILIES):
+    for name in sorted([*FAMILIES, *PEERS]):
         with tempfile.TemporaryDirectory() as out:
             folder, file = data / name, f"{out}/model.gguf"
             run(wb, "convert", folder, file)
             reader = gguf.GGUFReader(file)
             arch = reader.fields["general.architecture"].contents()
             expected = names_of_gguf(folder, arch, reader.fields[arch + ".block_count"].contents())
-            made = {t.name for t in reader.tensors}
+            made = {t.name for t in reader.tensors} - {"rope_freqs.weight"}  # which is computed
             problems = [f"names: {sorted(map(str, made ^ expected))}"] if made != expected else []
             if digest(file) != sums.get(name):
                 problems.append("the GGUF file is not the one that llama.cpp ran")
@@ -157,7 +227,7 @@ def check(wb, data):
             for problem in problems:
                 print(f"{name}: {problem}")
             faults += len(problems)
-    print(f"{len(FAMILIES)} families, {faults} problems")
+    print(f"{len(FAMILIES) + len(PEERS)} families, {faults} problems")
     return faults
 
 
@@ -201,13 +271,13 @@ def compare(what, expected, function, *arguments):
     try:
         difference = np.abs(function(*arguments) - expected).max() / expected.std()
         return f"{what} {difference:.1e}", difference
-    except Exception as e:
+    except (Exception, SystemExit) as e:  # mlx-lm exits where it needs another package
         return f"{what} -: {str(e).splitlines()[-1][:60]}", 1
 
 
 def logits(wb, data):
     sums = []
-    for name in sorted(FAMILIES):
+    for name in sorted([*FAMILIES, *PEERS]):
         with tempfile.TemporaryDirectory() as out:
             folder, file, f32 = data / name, f"{out}/model.gguf", f"{out}/f32.gguf"
             run(wb, "convert", folder, file)
@@ -223,11 +293,11 @@ def logits(wb, data):
             if far < 1e-3 and far_back < 1e-3:
                 sums.append(f"{name} {digest(file)}\n")
     (data / "gguf.sums").write_text("".join(sums))
-    return len(FAMILIES) - len(sums)
+    return len(FAMILIES) + len(PEERS) - len(sums)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "make":
-        make(sys.argv[2])
+        make(*sys.argv[2:])
     else:
         sys.exit(1 if {"check": check, "logits": logits}[sys.argv[1]](sys.argv[2], pathlib.Path(sys.argv[3])) else 0)

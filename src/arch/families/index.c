@@ -4,6 +4,7 @@
 extern const wb__family wb__family_bert;
 extern const wb__family wb__family_decoder;
 extern const wb__family wb__family_ernie4_5;
+extern const wb__family wb__family_exaone;
 extern const wb__family wb__family_gemma;
 extern const wb__family wb__family_gemma2;
 extern const wb__family wb__family_gemma3;
@@ -11,8 +12,10 @@ extern const wb__family wb__family_glm4;
 extern const wb__family wb__family_granite;
 extern const wb__family wb__family_hunyuan_dense;
 extern const wb__family wb__family_layer_norm;
+extern const wb__family wb__family_minicpm;
 extern const wb__family wb__family_ministral3;
 extern const wb__family wb__family_nemotron;
+extern const wb__family wb__family_olmo;
 extern const wb__family wb__family_olmo2;
 extern const wb__family wb__family_olmo3;
 extern const wb__family wb__family_phi;
@@ -43,22 +46,25 @@ extern const wb__family wb__family_qwen3moe;
 extern const wb__family wb__family_routed;
 extern const wb__family wb__family_dots1;
 extern const wb__family wb__family_glm4_moe;
+extern const wb__family wb__family_internlm3;
 
 const wb__family *const wb__families[] = {
-    &wb__family_bert,       &wb__family_decoder,     &wb__family_ernie4_5,
-    &wb__family_gemma,      &wb__family_gemma2,      &wb__family_gemma3,
-    &wb__family_glm4,       &wb__family_granite,     &wb__family_hunyuan_dense,
-    &wb__family_layer_norm, &wb__family_ministral3,  &wb__family_nemotron,
-    &wb__family_olmo2,      &wb__family_olmo3,       &wb__family_phi,
-    &wb__family_phi3,       &wb__family_qwen2,       &wb__family_qwen2vl,
-    &wb__family_qwen3,      &wb__family_qwen3vl,     &wb__family_seed_oss,
-    &wb__family_smollm3,    &wb__family_stablelm,    &wb__family_starcoder2,
-    &wb__family_unknown,    &wb__family_whisper,     &wb__family_arcee,
-    &wb__family_cohere,     &wb__family_cohere2,     &wb__family_ernie4_5_moe,
-    &wb__family_exaone4,    &wb__family_hunyuan_moe, &wb__family_llama,
-    &wb__family_minimax_m2, &wb__family_mistral,     &wb__family_mixtral,
-    &wb__family_olmoe,      &wb__family_qwen2moe,    &wb__family_qwen3moe,
-    &wb__family_routed,     &wb__family_dots1,       &wb__family_glm4_moe,
+    &wb__family_bert,          &wb__family_decoder,     &wb__family_ernie4_5,
+    &wb__family_exaone,        &wb__family_gemma,       &wb__family_gemma2,
+    &wb__family_gemma3,        &wb__family_glm4,        &wb__family_granite,
+    &wb__family_hunyuan_dense, &wb__family_layer_norm,  &wb__family_minicpm,
+    &wb__family_ministral3,    &wb__family_nemotron,    &wb__family_olmo,
+    &wb__family_olmo2,         &wb__family_olmo3,       &wb__family_phi,
+    &wb__family_phi3,          &wb__family_qwen2,       &wb__family_qwen2vl,
+    &wb__family_qwen3,         &wb__family_qwen3vl,     &wb__family_seed_oss,
+    &wb__family_smollm3,       &wb__family_stablelm,    &wb__family_starcoder2,
+    &wb__family_unknown,       &wb__family_whisper,     &wb__family_arcee,
+    &wb__family_cohere,        &wb__family_cohere2,     &wb__family_ernie4_5_moe,
+    &wb__family_exaone4,       &wb__family_hunyuan_moe, &wb__family_llama,
+    &wb__family_minimax_m2,    &wb__family_mistral,     &wb__family_mixtral,
+    &wb__family_olmoe,         &wb__family_qwen2moe,    &wb__family_qwen3moe,
+    &wb__family_routed,        &wb__family_dots1,       &wb__family_glm4_moe,
+    &wb__family_internlm3,
 };
 
-const size_t wb__family_count = 42;
+const size_t wb__family_count = 46;
