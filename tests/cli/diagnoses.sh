@@ -54,10 +54,6 @@ try verify set/model-00001-of-00002.safetensors
 mkdir pt
 printf 'PK\003\004' >pt/pytorch_model.bin
 try verify pt
-# A path that exists is no address.
-mkdir 'https:' https:/host
-cp "$DATA/twins/llama.gguf" https:/host/m.gguf
-wb verify https://host/m.gguf >answer
 # A truncated file: the number of missing bytes is right.
 size=$(wc -c <"$DATA/twins/llama.gguf")
 for missing in 1 500 4000; do
