@@ -1,5 +1,6 @@
 #!/bin/sh
-# Proves the contracts of the checked arithmetic and of the cursor with Frama-C's WP plugin, Z3 and CVC4.
+# Proves the contracts of the checked arithmetic, of the cursor, and of the functions that read the messages of
+# tokenizer.model with Frama-C's WP plugin, Z3 and CVC4.
 # All goals must be proved, including that no arithmetic wraps and that every byte read is in the buffer.
 #
 # Assumptions: fill functions fulfil their contract (src/core/cursor.h), and bytes have 8 bits.
@@ -15,8 +16,8 @@ prove() {
     functions=$2
     shift 2
     log=build/prove/$(basename "$file").log
-    frama-c -wp -wp-rte -rte-no-pointer-call -wp-fct "$functions" -wp-model typed+cast \
-        -wp-prover z3,cvc4,qed -wp-timeout 60 -wp-warn-key pedantic-assigns=inactive \
+    frama-c -wp -wp-rte -rte-no-pointer-call -wp-fct "$functions" -wp-model typed+cast+real \
+        -wp-prover z3,cvc4,qed -wp-timeout 120 -wp-warn-key pedantic-assigns=inactive \
         -machdep x86_64 -cpp-extra-args="-Isrc -Iinclude -std=c11" "$@" "$file" >"$log" 2>&1 ||
         { cat "$log"; exit 1; }
     proved=$(sed -n 's/^\[wp\] Proved goals: *\([0-9]*\) *\/ *\([0-9]*\)$/\1 \2/p' "$log")
@@ -30,5 +31,8 @@ prove src/core/checked.h wb__add,wb__mul,wb__align_up,wb__in_range,wb__to_size \
 prove src/core/cursor.c "wb__cursor_at_hand,wb__cursor_at,wb__cursor_left,wb__cursor_set_limit,\
 wb__cursor_fetch,wb__cursor_want,wb__cursor_peek_slow,wb__cursor_peek,wb__cursor_le64" \
     -warn-unsigned-overflow
-# Shifts are not arithmetic on sizes: for the loads, only the bytes they read are proved.
+# Shifts are not arithmetic on sizes: for the loads and for varints, only the bytes they read are proved.
 prove src/core/endian.h wb__load_le16,wb__load_le32,wb__load_le64 -no-warn-signed-overflow
+prove src/arch/tokenizer/protobuf.c read_varint,read_fixed,read_bytes,wb__message_next -no-warn-signed-overflow
+prove src/arch/tokenizer/sentencepiece.c \
+    text_of,message_of,read_piece,read_trainer,read_normalizer,read_part,wb__pieces_next -no-warn-signed-overflow

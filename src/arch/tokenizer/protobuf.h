@@ -5,8 +5,8 @@
  * value. Wire types are 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes). Groups (3,
  * 4) are not supported.
  *
- * scripts/prove.sh proves the ACSL contracts: no read accesses bytes outside the message, and a
- * field of bytes is inside its message.
+ * scripts/prove.sh proves the ACSL contracts: no read accesses bytes outside the message, a field of
+ * bytes is inside its message, and the message becomes shorter with each field.
  *
  * https://protobuf.dev/programming-guides/encoding
  */
@@ -35,9 +35,20 @@ typedef struct wb__field {
 /*@ predicate message_sound(wb__message *m) =
       \valid(m) && \base_addr(m->p) == \base_addr(m->end) && 0 <= m->end - m->p <= SIZE_MAX &&
       \valid_read(m->p + (0 .. m->end - m->p - 1)) &&
-      \separated(m, m->p + (0 .. m->end - m->p - 1)); */
+      \separated(m, m->p + (0 .. m->end - m->p - 1)) && (m->bad == 0 || m->bad == 1);
+    predicate inside(uint8_t *p, uint8_t *begin, uint8_t *end) =
+      \base_addr(p) == \base_addr(end) && begin - end <= p - end <= 0; */
 
 /* Reads the next field. Returns false at the end, or with m->bad set on an error. */
+/*@ requires message_sound(m) && \valid(field) && \separated(m, field) &&
+             \separated(field, m->p + (0 .. m->end - m->p - 1));
+    assigns m->p, m->bad, *field;
+    ensures message_sound(m) && inside(m->p, \old(m->p), m->end);
+    ensures \result == 1 ==> m->end - m->p < \old(m->end - m->p) && m->bad == 0;
+    ensures \result == 0 ==> m->p == \old(m->p);
+    ensures \result == 1 && field->type == WB__FIELD_BYTES ==>
+              inside(field->bytes, \old(m->p), m->end) &&
+              inside(field->bytes_end, field->bytes, m->end); */
 bool wb__message_next(wb__message *m, wb__field *field);
 
 #endif
