@@ -3,6 +3,8 @@
 
 #define MOST 2000 /* maximum number of tensors whose values an operation reads one by one */
 
+/* Staging buffers of a thread that fills a buffer of the provider (provider/staging.h) */
+#define STAGING_MEMORY ((uint64_t)8 << 20)
 #define LOAD_MEMORY ((uint64_t)4 << 20) /* memory limit for the buffers of wb_load */
 
 static volatile uint64_t sum;
@@ -265,7 +267,7 @@ const operation use_operations[] = {
     {"diff with itself", run_diff, DIFF_FACTOR, 0},
     {"diff with another", run_diff_other, DIFF_FACTOR, 0},
     {"load", run_load, 0, LOAD_MEMORY},
-    {"provider", run_provider, 0, 0},
+    {"provider", run_provider, 0, STAGING_MEMORY},
     {"plan a slice", run_slice_plan, 0, 0},
     {NULL, NULL, 0, 0},
 };

@@ -4,6 +4,9 @@
  *
  *   dense [--all] [--bytes N] [--shape NAME] [--operation NAME]
  *
+ * --shape and --operation select the shapes whose names contain NAME, and the operations whose names
+ * begin with NAME.
+ *
  * --all prints a row for each operation and shape. Without it, the table has one row for each
  * operation, with the worst shape.
  */
@@ -112,6 +115,11 @@ static const dense_shape *const shapes[] = {text_shapes, binary_shapes, set_shap
 #define MOST_OPERATIONS 64
 static result results[MOST_OPERATIONS];
 
+static bool begins(const char *wanted, const char *name)
+{
+    return wanted == NULL || strncmp(name, wanted, strlen(wanted)) == 0;
+}
+
 static bool chosen(const char *wanted, const char *name)
 {
     return wanted == NULL || strstr(name, wanted) != NULL;
@@ -126,7 +134,7 @@ static void run_shape(const dense_shape *kind)
     size_t number = 0;
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
         for (const operation *o = operations[i]; o->name != NULL; o++, number++) {
-            if (chosen(arguments.operation, o->name))
+            if (begins(arguments.operation, o->name))
                 run(kind, folder, o, &results[number]);
         }
     }
