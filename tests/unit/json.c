@@ -249,6 +249,32 @@ static void skips(void **state)
     end(&f);
 }
 
+static void stores_no_discarded_string(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, "\"text\"");
+    f.json.discard = true;
+    assert_int_equal(wb__json_next(&f.json), WB__JSON_STRING);
+    assert_int_equal(f.json.text.len, 0);
+    end(&f);
+}
+
+/* A NUL byte is a wrong byte, and not the end of the text. */
+static void refuses_nul(void **state)
+{
+    (void)state;
+    counter memory = {0};
+    wb_allocator allocator = counter_allocator(&memory);
+    wb__cursor cursor = wb__cursor_over("{\0", 2);
+    wb__json json;
+    wb__json_start(&json, &cursor, &allocator);
+    assert_int_equal(wb__json_next(&json), WB__JSON_OBJECT);
+    assert_int_equal(wb__json_next(&json), WB__JSON_FAULT);
+    assert_int_equal(json.fault, WB__JSON_FAULT_KEY);
+    wb__json_stop(&json);
+}
+
 static void limits_strings(void **state)
 {
     (void)state;
@@ -381,6 +407,8 @@ int main(void)
                                        cmocka_unit_test(gives_values),
                                        cmocka_unit_test(skips),
                                        cmocka_unit_test(limits_strings),
+                                       cmocka_unit_test(stores_no_discarded_string),
+                                       cmocka_unit_test(refuses_nul),
                                        cmocka_unit_test(runs_out_of_memory),
                                        cmocka_unit_test(says_that_reading_failed),
                                        cmocka_unit_test(lets_others_take_members),

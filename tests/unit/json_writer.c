@@ -73,6 +73,7 @@ static void escapes(void **state)
     } rows[] = {
         {"a\"b\\c/", 6, "\"a\\\"b\\\\c/\""},
         {"\0\n\x1f\x7f", 4, "\"\\u0000\\u000a\\u001f\\u007f\""},
+        {" ~", 2, "\" ~\""}, /* the first and the last character that is not escaped */
         {"\xC3\xA9\xF0\x9F\x98\x80", 6, "\"\xC3\xA9\xF0\x9F\x98\x80\""},
         {"\xFFx\xE2\x82", 4, "\"\xEF\xBF\xBDx\xEF\xBF\xBD\xEF\xBF\xBD\""},
         {"\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},
