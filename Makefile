@@ -1,6 +1,6 @@
 # Entry points. These targets install missing packages and call CMake.
 
-.PHONY: help build demo test deep bench peers fuzz faults prove coverage install clean
+.PHONY: help build demo test deep bench harden-bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
 N ?= 100000
 HOURS ?= 1/60
@@ -12,6 +12,7 @@ help:
 	@echo "make test      build everything and run every test"
 	@echo "make deep      run expensive tests: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
 	@echo "make bench     run the benchmarks and write bench/results.json"
+	@echo "make harden-bench  measure the cost of the hardening options of the compiler"
 	@echo "make peers     install the programs that the benchmarks compare with"
 	@echo "make fuzz      fuzz every target, HOURS=$(HOURS) in total, counted in docs/counts (see docs/dev/fuzzing.md)"
 	@echo "make faults    inject faults into writers: failing system calls and allocations, kills, power cuts;"
@@ -46,6 +47,10 @@ deep:
 
 bench: peers
 	@sh bench/run.sh
+
+harden-bench:
+	@sh scripts/need.sh build
+	@sh bench/harden.sh
 
 peers:
 	@sh scripts/need.sh build bench
