@@ -31,8 +31,9 @@ static void add_details(text *t, const check *c, const wb_finding *finding)
     add_place(&place, c, finding);
     if (place.len > 0)
         text_addf(t, "\n    Where:      %s", place.ptr);
-    if (finding->advice[0] != '\0')
-        text_addf(t, "\n    What to do: %s", finding->advice);
+    const char *advice = advice_of(finding->code, finding->advice);
+    if (advice[0] != '\0')
+        text_addf(t, "\n    What to do: %s", advice);
     text_adds(t, "\n");
     text_free(&place);
 }

@@ -131,9 +131,11 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
         options->flags |= WB_OPEN_COMPATIBLE;
     if (args->given[OPTION_FOLLOW_LINKS])
         options->flags |= WB_OPEN_FOLLOW_LINKS;
-    if (args->given[OPTION_MAX_HEADER] &&
-        (!parse_bytes(args->value[OPTION_MAX_HEADER], &limits->safetensors_header) ||
-         limits->safetensors_header > UINT32_MAX))
+    if (!args->given[OPTION_MAX_HEADER])
+        return 0;
+    if (!parse_bytes(args->value[OPTION_MAX_HEADER], &limits->safetensors_header) ||
+        limits->safetensors_header > UINT32_MAX)
         return report_usage(MSG_MAX_HEADER_INVALID);
+    limits->gguf_header = limits->safetensors_header;
     return 0;
 }

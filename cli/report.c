@@ -179,8 +179,9 @@ void report_error(const char *path, const wb_error *error)
     remember(path, error);
     text_adds(&line, "wb: ");
     text_add_finding(&line, path, &finding);
-    if (finding.advice[0] != '\0')
-        text_addf(&line, "\n    %s", finding.advice);
+    const char *advice = advice_of(finding.code, finding.advice);
+    if (advice[0] != '\0')
+        text_addf(&line, "\n    %s", advice);
     text_adds(&line, "\n");
     write_error(&line);
     text_free(&line);
@@ -240,8 +241,9 @@ void text_add_finding_line(text *t, const char *path, const wb_finding *finding)
               style(STYLE_END));
     text_add_finding(t, path, finding);
     text_addf(t, " [%s]\n", finding->code);
-    if (finding->advice[0] != '\0')
-        text_addf(t, "    %s\n", finding->advice);
+    const char *advice = advice_of(finding->code, finding->advice);
+    if (advice[0] != '\0')
+        text_addf(t, "    %s\n", advice);
 }
 
 void print_finding(out *o, const char *path, const wb_finding *finding)
@@ -298,7 +300,7 @@ void json_finding(wb_json *json, const wb_finding *finding)
         wb_json_uint(json, finding->offset);
     json_optional(json, "name", finding->name);
     json_text(json, "message", finding->message);
-    json_optional(json, "advice", finding->advice);
+    json_optional(json, "advice", advice_of(finding->code, finding->advice));
     wb_json_end(json, '}');
 }
 

@@ -42,6 +42,11 @@ void report_end(bool in_json, int code);
 
 _Noreturn void die_of_memory(void);
 
+/* Returns the advice that the command gives for a finding with this code and the library's advice:
+ * options of the command instead of functions of C.
+ */
+const char *advice_of(const char *code, const char *advice);
+
 /* Converts an error to a finding. The finding is valid as long as the error. */
 wb_finding finding_of(const wb_error *error);
 
