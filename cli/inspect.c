@@ -134,11 +134,11 @@ static void choose(inspection *in, const arguments *args)
     static const struct {
         option_id option;
         section section;
-    } choices[] = {{OPTION_CONFIG, SECTION_CONFIG},      {OPTION_METADATA, SECTION_METADATA},
-                   {OPTION_TENSORS, SECTION_TENSORS},    {OPTION_SORT, SECTION_TENSORS},
-                   {OPTION_TOP, SECTION_TENSORS},        {OPTION_LAYERS, SECTION_LAYERS},
-                   {OPTION_TOKENS, SECTION_TOKENS},      {OPTION_TEMPLATE, SECTION_TEMPLATE},
-                   {OPTION_MODELFILE, SECTION_MODELFILE}};
+    } choices[] = {{OPTION_CONFIG, SECTION_CONFIG},     {OPTION_METADATA, SECTION_METADATA},
+                   {OPTION_TENSORS, SECTION_TENSORS},   {OPTION_SORT, SECTION_TENSORS},
+                   {OPTION_TOP, SECTION_TENSORS},       {OPTION_LAYERS, SECTION_LAYERS},
+                   {OPTION_TREE, SECTION_TREE},         {OPTION_TOKENS, SECTION_TOKENS},
+                   {OPTION_TEMPLATE, SECTION_TEMPLATE}, {OPTION_MODELFILE, SECTION_MODELFILE}};
     unsigned chosen = 0;
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         chosen |= args->given[choices[i].option] ? choices[i].section : 0;

@@ -31,7 +31,8 @@ typedef enum section {
     SECTION_TOKENS = 32,
     SECTION_TOTALS = 64,
     SECTION_TEMPLATE = 128,
-    SECTION_MODELFILE = 256
+    SECTION_MODELFILE = 256,
+    SECTION_TREE = 512
 } section;
 
 typedef enum names_shown { NAMES_NATIVE, NAMES_CANONICAL, NAMES_BOTH } names_shown;
@@ -99,8 +100,21 @@ void print_config(out *o, const inspection *in);
 void json_config(wb_json *json, const inspection *in);
 void print_layers(out *o, const inspection *in);
 void json_layers(wb_json *json, const inspection *in);
+void print_tree(out *o, const inspection *in);
 void print_tokens(out *o, const inspection *in);
 void json_tokens(wb_json *json, const inspection *in);
+
+/* A row of the table of layers. */
+typedef struct layer_sums {
+    const char *name; /* the layer number is replaced by a range such as "0-3" */
+    size_t name_len;
+    const char *kinds;       /* the types, such as "Q4_K|Q6_K" */
+    const wb_tensor *tensor; /* one of the tensors */
+    uint64_t tensors, parameters, bytes;
+} layer_sums;
+
+/* Calls `visit` for each row of the table of layers, in the order of the names. */
+void layers_each(const inspection *in, void (*visit)(void *ctx, const layer_sums *row), void *ctx);
 
 /* Finds the metadata entry in->key. Returns false if there is none; tell_key_missing then reports
  * that, and returns the exit code.

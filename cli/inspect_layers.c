@@ -98,17 +98,19 @@ static int compare_rests(const entry *a, const entry *b)
     }
 }
 
-static void add_name(text *t, const entry *e)
+/* Adds the name of a row: shown as text, or with all its bytes. `layer` replaces the layer number. */
+static void add_name(text *t, const entry *e, const char *layer,
+                     void (*add)(text *t, const char *bytes, size_t n))
 {
-    text_add_shown(t, e->name, e->stem);
+    add(t, e->name, e->stem);
     if (e->number == NO_LAYER)
         return;
-    text_adds(t, "{n}");
+    text_adds(t, layer);
     for (size_t at = e->rest; at < e->len;) {
         size_t from = at, end = at;
         while (end < e->len && next_symbol(e, &at) != SYMBOL_NUMBER)
             end = at;
-        text_add_shown(t, e->name + from, end - from);
+        add(t, e->name + from, end - from);
         if (end < e->len)
             text_adds(t, "{e}");
     }
@@ -259,16 +261,21 @@ static void add_kinds(text *t, const folded *f, const row *r)
     }
 }
 
+static void add_range(text *t, const row *r)
+{
+    if (r->first == NO_LAYER)
+        return;
+    text_addf(t, "%llu", (unsigned long long)r->first);
+    if (r->last != r->first)
+        text_addf(t, "-%llu", (unsigned long long)r->last);
+}
+
 static bool layer_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const folded *f = ctx;
     const row *r = &f->rows[index];
-    if (r->first != NO_LAYER) {
-        text_addf(&cells[0], "%llu", (unsigned long long)r->first);
-        if (r->last != r->first)
-            text_addf(&cells[0], "-%llu", (unsigned long long)r->last);
-    }
-    add_name(&cells[1], r->like);
+    add_range(&cells[0], r);
+    add_name(&cells[1], r->like, "{n}", text_add_shown);
     add_kinds(&cells[2], f, r);
     text_add_shape(&cells[3], r->like->tensor.shape, r->like->tensor.rank);
     text_add_count(&cells[4], r->tensors);
@@ -297,6 +304,37 @@ void print_layers(out *o, const inspection *in)
     free(entries);
 }
 
+void layers_each(const inspection *in, void (*visit)(void *ctx, const layer_sums *row), void *ctx)
+{
+    size_t count;
+    entry *entries = get_entries(in, &count);
+    folded f = fold_all(in, entries, count);
+    text name = {0}, range = {0}, kinds = {0};
+    for (size_t i = 0; i < f.count; i++) {
+        const row *r = &f.rows[i];
+        text_clear(&name);
+        text_clear(&range);
+        text_clear(&kinds);
+        text_adds(&range, "");
+        add_range(&range, r);
+        text_adds(&name, "");
+        add_name(&name, r->like, range.ptr, text_add);
+        add_kinds(&kinds, &f, r);
+        visit(ctx, &(layer_sums){.name = name.ptr,
+                                 .name_len = name.len,
+                                 .kinds = kinds.ptr,
+                                 .tensor = &r->like->tensor,
+                                 .tensors = r->tensors,
+                                 .parameters = r->parameters,
+                                 .bytes = r->bytes});
+    }
+    text_free(&name);
+    text_free(&range);
+    text_free(&kinds);
+    free(f.rows);
+    free(entries);
+}
+
 static void json_layer(wb_json *json, const char *key, uint64_t layer)
 {
     wb_json_key(json, key, SIZE_MAX);
@@ -320,7 +358,7 @@ void json_layers(wb_json *json, const inspection *in)
         json_layer(json, "first", r->first);
         json_layer(json, "last", r->last);
         text_clear(&t);
-        add_name(&t, r->like);
+        add_name(&t, r->like, "{n}", text_add_shown);
         json_text(json, "name", t.ptr);
         text_clear(&t);
         add_kinds(&t, &f, r);

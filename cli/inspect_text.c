@@ -276,6 +276,8 @@ void inspect_as_text(const inspection *in)
     print_tensors(o, in);
     if (in->sections & SECTION_LAYERS)
         print_layers(o, in);
+    if (in->sections & SECTION_TREE)
+        print_tree(o, in);
     if (in->sections & SECTION_TOKENS)
         print_tokens(o, in);
     if (in->sections & SECTION_TOTALS)

@@ -50,6 +50,7 @@ complete -c wb -n '__fish_seen_subcommand_from inspect' -l top -x -d 'show only 
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -a '(__wb_names keys)' -d 'show all metadata in full, including what is derived from config.json and tokenizer files; with KEY, print only that value, strings without quotes'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l config -d 'show every field of the config and its source'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l layers -d 'show tensors layer by layer, with equal layers merged'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l tree -d 'show tensors as a tree of the parts of their names, with equal layers merged; JSON has no tree'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l tokens -d 'show the tokens of the tokenizer'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l template -d 'print the chat template'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l modelfile -d 'print the output of \'ollama show --modelfile\' for a model in a store'
