@@ -1,7 +1,12 @@
 /* Explains errors for paths that are not a model but are related to one (an Ollama store, an
  * address, a shard), and finds the model in a repository of a Hugging Face cache. */
+#define _XOPEN_SOURCE 700 /* lstat */
+#define _FILE_OFFSET_BITS 64
+#include <sys/stat.h>
+
 #include "bundles/ollama/ollama.h"
 #include "handle/config_json.h"
+#include "io/provided_files.h"
 #include "open/open.h"
 #include "open/open_messages.h"
 
@@ -46,6 +51,19 @@ wb_status wb__snapshot_of(wb__context *context, const char *folder, char **snaps
     *snapshot =
         wb__path_join(&context->allocator, folder, (wb__str){name, sizeof snapshots - 1 + n});
     return *snapshot == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
+wb_status wb__explain_link(wb__context *context, const char *path, wb_status status)
+{
+    struct stat st;
+    if (wb__files_own(context, path) || lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
+        return WB_ERROR_NOT_FOUND;
+    const char *file = context->file;
+    context->file = path;
+    (void)wb__fail(context, status, WB__FINDING_LINK_BROKEN, WB_NO_OFFSET, WB__STR(""),
+                   WB__MSG_OPEN_LINK_BROKEN);
+    context->file = file;
+    return status;
 }
 
 bool wb__is_address(const char *path)

@@ -31,6 +31,10 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *folde
  * repository. */
 wb_status wb__snapshot_of(wb__context *context, const char *folder, char **snapshot);
 
+/* Replaces the error about a missing file by one with this status if the path is a symbolic link,
+ * which leads to a file that does not exist. Returns the status of the error. */
+wb_status wb__explain_link(wb__context *context, const char *path, wb_status status);
+
 /* Returns true if a path is an address like https://example.org/model.gguf. */
 bool wb__is_address(const char *path);
 

@@ -107,6 +107,8 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *folde
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
                           WB__STR(""), WB__MSG_OPEN_IS_FOLDER);
+    if (status == WB_ERROR_NOT_FOUND)
+        status = wb__explain_link(context, path, WB_ERROR_FORMAT);
     context->file = file;
     if (status == WB_OK)
         status = wb__open_source(model, context, source);

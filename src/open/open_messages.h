@@ -19,6 +19,7 @@
 #define WB__MSG_OPEN_STORE_AROUND                                                                  \
     "the folder around this one is an Ollama store: give the name of a model in that store"
 #define WB__MSG_OPEN_ADDRESS "this is an address, but weighbridge reads only files of this machine"
+#define WB__MSG_OPEN_LINK_BROKEN "the symbolic link leads to a file that does not exist"
 #define WB__MSG_OPEN_NO_BLOB "the store contains no blob with this digest"
 #define WB__MSG_OPEN_NOT_DIGEST                                                                    \
     "the name is not a complete digest, and the store contains no blob with this name"

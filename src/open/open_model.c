@@ -198,8 +198,10 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
         context->file = "";
         return wb__open_ollama_name(model, context, context->store, path);
     }
-    if (status == WB_ERROR_NOT_FOUND)
+    if (status == WB_ERROR_NOT_FOUND) {
+        (void)wb__explain_link(context, path, WB_ERROR_NOT_FOUND);
         return explain_missing(context, path);
+    }
     if (status == WB_OK && is_folder)
         return open_folder_of_model(model, context, path);
     if (status == WB_OK)

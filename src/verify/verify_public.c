@@ -107,6 +107,23 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller
     return WB_OK;
 }
 
+/* Compares the files at `path` with the manifest. In a repository of a Hugging Face cache, these are
+ * the files of the snapshot. */
+static wb_status check_manifest(wb__context *context, const char *path,
+                                const wb_verify_options *options)
+{
+    char *snapshot;
+    wb_status status = wb__snapshot_of(context, path, &snapshot);
+    if (status == WB_ERROR_MEMORY)
+        return status;
+    (void)wb__error_reset(context->error, context->error);
+    status = wb__manifest_check(NULL, context, options->manifest,
+                                snapshot != NULL ? snapshot : path, options->progress);
+    if (snapshot != NULL)
+        wb__free(&context->allocator, snapshot, strlen(snapshot) + 1);
+    return status;
+}
+
 /* Creates the findings of a model that could not be opened: those found before the error, and the
  * error. */
 static wb_status refused(const wb_model *model, wb__context *context, const char *path,
@@ -129,7 +146,7 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     (void)wb__error_reset(context->error, context->error);
     status = WB_OK;
     if (options->manifest != NULL)
-        status = wb__manifest_check(NULL, context, options->manifest, path, options->progress);
+        status = check_manifest(context, path, options);
     if (status == WB_OK)
         *out = findings;
     else

@@ -316,7 +316,7 @@ static void links(void **state)
     opens_and_closes("folder/model.safetensors", 1, "");
     refuses("folder", WB_ERROR_FORMAT, "link-outside", WB_NO_OFFSET, "symbolic link");
     assert_int_equal(unlink(target), 0);
-    refuses("model.safetensors", WB_ERROR_NOT_FOUND, "not-found", WB_NO_OFFSET, "");
+    refuses("model.safetensors", WB_ERROR_NOT_FOUND, "link-broken", WB_NO_OFFSET, "");
     free(blobs);
     free(target);
     free(link);
