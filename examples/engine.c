@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <weighbridge.h>
 
-/* Prints a weight and a checksum of its bytes. An engine would pass the weight to a kernel
- * instead. */
+/* Prints a weight and a checksum. An engine would pass the weight to a kernel instead. */
 static void use(const char *stack, uint64_t layer, const wb_weight *weight)
 {
     const wb_buffer *buffer = weight->buffer;
     const unsigned char *bytes = buffer->contents;
+    const char *type = wb_dtype_name(buffer->dtype); /* NULL: a mode of MLX */
     uint64_t sum = 0;
     for (uint64_t i = 0; i < buffer->bytes; i++)
         sum = sum * 31 + bytes[i];
-    printf("%s %" PRIu64 " %s %s", stack, layer, weight->name, wb_dtype_name(buffer->dtype));
+    printf("%s %" PRIu64 " %s %s", stack, layer, weight->name, type == NULL ? "MLX" : type);
     for (uint32_t i = 0; i < buffer->rank; i++)
         printf("%s%" PRIu64, i == 0 ? " [" : ", ", buffer->shape[i]);
     printf("], sum %016" PRIx64 "\n", sum);
