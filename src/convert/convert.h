@@ -340,6 +340,11 @@ bool wb__plan_is_raw(const wb_conversion *conversion);
 /* Refuses to convert a model of an unknown architecture to another format, or warns. */
 wb_status wb__plan_architecture(wb_conversion *conversion, wb__context *context);
 
+/* ---- plan/adapter_input.c ---- */
+
+/* Fails if the input consists of the tensors of a LoRA adapter, and the output would be a model. */
+wb_status wb__plan_refuse_adapter(const wb_conversion *conversion, wb__context *context);
+
 /* ---- plan/other_parts.c ---- */
 
 /* Returns true if tensor i does not belong to the text model, but to another part of a multimodal

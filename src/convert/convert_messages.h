@@ -60,6 +60,10 @@
 #define WB__MSG_CONVERT_OUTPUT_BUSY "another conversion is writing to this path"
 #define WB__MSG_CONVERT_OUTPUT_FOLDER "cannot write to the folder of the output"
 
+/* ---- plan/adapter_input.c ---- */
+
+#define WB__MSG_CONVERT_ADAPTER_ALONE "this is a LoRA adapter, which is not a model by itself"
+
 /* ---- exec/partial_result.c ---- */
 
 #define WB__MSG_CONVERT_JOURNAL_LOCK                                                               \

@@ -357,9 +357,12 @@ static wb_status check_reads(wb_conversion *conversion, wb__context *context)
 
 wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
 {
+    wb_status status = wb__plan_refuse_adapter(conversion, context);
+    if (status != WB_OK)
+        return status;
     if (wb__passthrough_applies(conversion))
         return wb__passthrough_plan(conversion, context);
-    wb_status status = wb__semantics_of(conversion->model, context, &conversion->semantics);
+    status = wb__semantics_of(conversion->model, context, &conversion->semantics);
     if (status == WB_OK)
         status = check_reads(conversion, context);
     if (status == WB_OK)
