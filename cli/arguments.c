@@ -175,6 +175,10 @@ static int take_value(scan *s, option_id id, const char *attached)
         add_to(&s->args->rules, &s->args->rule_count, attached);
     if (id == OPTION_LORA)
         add_to(&s->args->loras, &s->args->lora_count, attached);
+    if (id == OPTION_INCLUDE)
+        add_to(&s->args->includes, &s->args->include_count, attached);
+    if (id == OPTION_EXCLUDE)
+        add_to(&s->args->excludes, &s->args->exclude_count, attached);
     if (id == OPTION_SET || id == OPTION_SET_FILE || id == OPTION_DELETE || id == OPTION_RENAME ||
         id == OPTION_DROP) {
         arguments *args = s->args;
@@ -258,6 +262,27 @@ static int check_value(option_id id, const char *value)
     return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
+/* Some options have another meaning in another command: two rows of the table have the same name. The
+ * parser takes the first one, because the command may follow its options. Moves such options to the row
+ * of the command.
+ */
+static void choose_rows(arguments *args)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!args->given[i] || option_is_in((option_id)i, args->command))
+            continue;
+        for (int j = i + 1; j < OPTION_COUNT; j++) {
+            if (strcmp(option_table[i].name, option_table[j].name) != 0 ||
+                !option_is_in((option_id)j, args->command))
+                continue;
+            args->given[j] = true;
+            args->value[j] = args->value[i];
+            args->given[i] = false;
+            args->value[i] = NULL;
+        }
+    }
+}
+
 static int check_options(const arguments *args)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -322,6 +347,7 @@ int arguments_parse(arguments *args, int argc, char **argv)
             return fail_command(args->operands[0]);
         args->operands++;
         args->count--;
+        choose_rows(args);
     }
     code = check_options(args);
     if (code != 0 || args->command == COMMAND_COUNT || args->given[OPTION_HELP_OPTION])
@@ -333,6 +359,8 @@ void arguments_free(arguments *args)
 {
     free((void *)args->rules);
     free((void *)args->loras);
+    free((void *)args->includes);
+    free((void *)args->excludes);
     free(args->edits);
     free(args->matched[0]);
     free(args->matched[1]);

@@ -53,7 +53,7 @@ int remote_start(const arguments *args)
     bool any = false;
     for (size_t i = 0; i < args->count && !any; i++)
         any = wb_net_owns(args->operands[i]) != 0;
-    if (!any)
+    if (!any || args->command == COMMAND_PULL) /* wb pull opens the network itself */
         return 0;
     if (!(option_table[OPTION_PLAIN_HTTP].commands >> args->command & 1))
         return report_usage(MSG_REMOTE_COMMAND, command_table[args->command].name);

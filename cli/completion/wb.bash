@@ -17,7 +17,7 @@ _wb() {
         ((i == COMP_CWORD)) && continue
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store|--jobs|-j|--progress|--color)
+        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--max-header|--store|--retries|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -163,11 +163,26 @@ _wb() {
         COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         return
         ;;
+    --to)
+        return
+        ;;
+    --include)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --exclude)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --store)
+        return
+        ;;
+    --retries)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --jobs|-j)
@@ -185,33 +200,33 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
             COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
         ;;
     get)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
@@ -225,17 +240,17 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --follow-links --sandbox --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     load)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --follow-links --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --follow-links --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     list)
@@ -245,7 +260,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --force-lossy --raw --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)
@@ -258,11 +273,16 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
+    pull)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --force --to --include --exclude --repair --dry-run --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
+        fi
+        ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --progress --color --verbose --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull help' -- "$cur"))
         fi
         ;;
     esac

@@ -99,6 +99,92 @@ typedef struct wb_net_stats {
 
 WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *error) WB_MUST_CHECK;
 
+/* ---- pull: files of a hub onto the disk ---- */
+
+/*
+ * The files of a repository at one commit, or some of them, to be fetched onto the disk. Not
+ * thread-safe.
+ *
+ *     wb_pull_open(net, "hf://owner/name", NULL, &pull, &error);     what is missing
+ *     wb_pull_run(pull, NULL, &error);                               fetch it
+ *     printf("%s\n", wb_pull_path(pull));
+ *     wb_pull_close(pull);
+ *
+ * By default the files are stored in the cache of the Python package huggingface_hub, which then finds
+ * them. Every byte is checked with the SHA-256 or git digest that the hub states before a file gets its
+ * name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB that had arrived are
+ * not fetched again. Files with a lock of another process are waited for.
+ */
+typedef struct wb_pull wb_pull;
+
+#define WB_PULL_FORCE 1u /* fetch files although they are there, and replace other files */
+#define WB_PULL_REPAIR                                                                             \
+    2u /* compute the digests of files that are there, and fetch damaged pieces */
+
+typedef struct wb_pull_options {
+    size_t size;           /* sizeof(wb_pull_options) */
+    uint32_t flags;        /* WB_PULL_* */
+    const char *directory; /* store the files in this directory; NULL: in the cache of the hub */
+    /* Patterns of paths, with *, ? and [a-z]; * also matches '/', and a '/' at the end means all files
+     * below. Files that match one of `include` are fetched (NULL: all), except those that match one of
+     * `exclude`. */
+    const char *const *include;
+    size_t include_count;
+    const char *const *exclude;
+    size_t exclude_count;
+} wb_pull_options;
+#define WB_PULL_OPTIONS_INIT WB_INIT(wb_pull_options)
+
+/* A file of a pull. */
+typedef struct wb_pull_file {
+    size_t size;        /* sizeof(wb_pull_file) */
+    const char *path;   /* in the repository; valid until wb_pull_close */
+    const char *digest; /* SHA-256 (64 hexadecimal digits) or git id (40 digits); valid as `path` */
+    uint64_t bytes;
+    int is_here; /* the file is stored; with WB_PULL_REPAIR: and its bytes are right */
+} wb_pull_file;
+#define WB_PULL_FILE_INIT WB_INIT(wb_pull_file)
+
+/*
+ * Lists the repository and finds out which files are missing. Changes nothing on the disk.
+ *
+ * address  hf://OWNER/NAME[@REVISION][/PATH]; PATH is a file or a directory
+ * options  NULL: defaults; read during the call
+ * pull     owned, release with wb_pull_close before wb_net_close
+ *
+ * Fails with ARGUMENT (also if the directory has another file of the same name that was not
+ * downloaded), NOT_FOUND, FORMAT (a reply of the hub is invalid, or a name is dangerous), IO, LIMIT or
+ * MEMORY.
+ */
+WB_API wb_status wb_pull_open(wb_net *net, const char *address, const wb_pull_options *options,
+                              wb_pull **pull, wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_pull_close(wb_pull *pull);
+
+/* Returns the path of the directory that has the files, or will have them. Valid until wb_pull_close. */
+WB_API const char *wb_pull_path(const wb_pull *pull);
+
+/* Returns the commit of the revision: 40 hexadecimal digits. Valid until wb_pull_close. */
+WB_API const char *wb_pull_commit(const wb_pull *pull);
+
+WB_API uint64_t wb_pull_count(const wb_pull *pull);
+
+/* Describes file i, in byte order of the paths. Fails with ARGUMENT if there is no such file. */
+WB_API wb_status wb_pull_file_at(const wb_pull *pull, uint64_t i, wb_pull_file *file,
+                                 wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Fetches what is missing. The first failure ends the call; what has arrived is kept for the next one.
+ *
+ * progress  NULL: none; counts the bytes of all files of the pull, including those that are there
+ *
+ * Fails with FORMAT (the bytes do not have the stated digest, or the server contradicts itself), IO
+ * (network, disk, no space), CHANGED, CANCELLED, LIMIT or MEMORY.
+ */
+WB_API wb_status wb_pull_run(wb_pull *pull, const wb_progress *progress,
+                             wb_error *error) WB_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -105,12 +105,16 @@ wb_status wb__settings_path(wb__settings *settings, wb__context *context,
 static wb_status find_home(wb__settings *settings, wb__context *context,
                            const wb__environment *environment, const char **home)
 {
-    const char *value = wb__variable(environment, "HF_HOME");
+    const char *value = wb__variable(environment, "XDG_CACHE_HOME");
+    const char *cache = value != NULL ? value : "~/.cache";
+    wb_status status =
+        wb__settings_path(settings, context, environment, cache, NULL, &settings->cache_home);
+    if (status != WB_OK)
+        return status;
+    value = wb__variable(environment, "HF_HOME");
     if (value != NULL)
         return wb__settings_path(settings, context, environment, value, NULL, home);
-    value = wb__variable(environment, "XDG_CACHE_HOME");
-    return wb__settings_path(settings, context, environment, value != NULL ? value : "~/.cache",
-                             "huggingface", home);
+    return wb__settings_path(settings, context, environment, cache, "huggingface", home);
 }
 
 static wb_status find_cache(wb__settings *settings, wb__context *context,

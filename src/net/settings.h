@@ -27,6 +27,7 @@ typedef struct wb__settings {
     const char *token;        /* for the endpoint */
     const char *token_source; /* where it was found, for messages: "HF_TOKEN" */
     const char *hub_cache;    /* directory of the hub's cache */
+    const char *cache_home;   /* XDG_CACHE_HOME, or ~/.cache */
     bool offline;
     uint32_t connect_timeout; /* seconds */
     uint32_t stall_timeout;   /* seconds without a byte */

@@ -3,6 +3,10 @@
 python=python3
 $python -c 'import jsonschema' 2>/dev/null || python=/usr/bin/python3 # the package of the distribution
 python3 -B "$SOURCE/tests/cli/zoo.py"
+. "$SOURCE/tests/net/servers.sh"
+mkdir -p hub/o/m
+echo '{}' >hub/o/m/config.json
+start_hub hub
 $python -W ignore -B - "$SOURCE/cli/wb.schema.json" "$DATA" <<'P'
 import copy, json, os, pathlib, struct, subprocess, sys, zipfile
 import jsonschema
@@ -130,6 +134,8 @@ wb("load", "--verify", "ollama://m", "--store", "store", names="load")
 wb("edit", "c.gguf", "--set", "a.b=1", names="edit")
 wb("edit", "c.gguf", "--set", "a.b=2", names="edit")
 wb("edit", "c.gguf", names="edit")
+wb("pull", "hf://o/m", "--dry-run", names="pull")
+wb("pull", "hf://o/none", names="failure")
 wb("realign", "c.gguf", "--alignment", "64", names="edit")
 for wrong in ["inspekt"], ["inspect"], ["inspect", "--top", "x", "a"], ["edit", "nowhere", "--set", "a=1"]:
     wb(*wrong, names="failure")

@@ -3,6 +3,9 @@
 . "$SOURCE/tests/net/servers.sh"
 mkdir -p hub/owner
 cp -r "$SOURCE/demo/tiny-pycode" hub/owner/name
+mkdir hub/owner/name/gguf
+wb convert "$SOURCE/demo/tiny-pycode" hub/owner/name/gguf/model.gguf --to gguf
+echo '{"branches": {"v1.0": "owner/name"}}' >hub/owner/name/.hub.json
 start_hub hub
 
 # Returns the commands of a page, without optional parts in brackets and without explanations.

@@ -64,8 +64,33 @@ static struct fixture {
     wb_conversion *conversion;
     wb_writer *writer;
     wb_net *net;
+    wb_pull *pull;
     uint32_t values[64];
 } f;
+
+#define PULL_ADDRESS "hf://o/n@0123456789abcdef0123456789abcdef01234567"
+
+/* Opens a download whose listing is in the cache, so that it needs no request. */
+static void open_pull(void)
+{
+    static const char listing[] = "{\"format_version\":1,\"files\":{\"x\":{\"size\":1,"
+                                  "\"blob_id\":\"0123456789abcdef0123456789abcdef01234567\"}}}";
+    static const char *const folders[] = {"", "/models--o--n", "/models--o--n/trees"};
+    char *cache = text_of("%s/cache", f.folder);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        char *folder = text_of("%s%s", cache, folders[i]);
+        assert_int_equal(mkdir(folder, 0700), 0);
+        free(folder);
+    }
+    char *tree = text_of("%s/models--o--n/trees/%s.json", cache, strchr(PULL_ADDRESS, '@') + 1);
+    write_file(tree, listing, sizeof listing - 1);
+    setenv("HF_HUB_OFFLINE", "1", 1);
+    setenv("HF_HUB_CACHE", cache, 1);
+    OK(wb_net_open(NULL, &f.net, E));
+    OK(wb_pull_open(f.net, PULL_ADDRESS, NULL, &f.pull, E));
+    free(tree);
+    free(cache);
+}
 
 static wb_status write_model(const char *path, const char *text, float last)
 {
@@ -127,7 +152,7 @@ static void set_up(void)
     OK(wb_slice_plan(f.a, "t", SIZE_MAX, 0, 1, 2, &f.plan, E));
     OK(wb_hash_model(f.a, NULL, &f.hashes, E));
     OK(wb_diff_models(f.a, f.b, NULL, &f.diff, E));
-    OK(wb_net_open(NULL, &f.net, E));
+    open_pull();
     OK(wb_verify_model(f.a, NULL, &f.findings, E));
     OK(wb_convert_plan(f.a, WB_TARGET_SAFETENSORS, NULL, &f.conversion, E));
     OK(wb_writer_create(&options, &f.writer, E));
@@ -139,6 +164,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    wb_pull_close(f.pull);
     wb_net_close(f.net);
     wb_writer_free(f.writer);
     wb_conversion_free(f.conversion);
@@ -374,11 +400,17 @@ static wb_status net_statistics(void *s, int fails)
     return wb_net_statistics(f.net, s, NULL);
 }
 
+static wb_status pull_file_at(void *s, int fails)
+{
+    return wb_pull_file_at(f.pull, fails ? 9 : 0, s, NULL);
+}
+
 static const struct output {
     wb__abi_id id;
     wb_status (*call)(void *s, int fails);
 } outputs[] = {
     {WB__ABI_wb_net_stats, net_statistics},
+    {WB__ABI_wb_pull_file, pull_file_at},
     {WB__ABI_wb_file, file_at},
     {WB__ABI_wb_file, writer_file_at},
     {WB__ABI_wb_tensor, tensor_at},
@@ -575,6 +607,14 @@ static wb_status net_options(const void *s)
     return status;
 }
 
+static wb_status pull_options(const void *s)
+{
+    wb_pull *pull;
+    wb_status status = wb_pull_open(f.net, PULL_ADDRESS, s, &pull, NULL);
+    wb_pull_close(pull);
+    return status;
+}
+
 static wb_status source(const void *s)
 {
     wb_model *model;
@@ -761,6 +801,7 @@ static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .files = 10,
                                    .rank = 10};
 static const wb_net_options t_net_options = {.size = sizeof t_net_options, .flags = 1};
+static const wb_pull_options t_pull_options = {.size = sizeof t_pull_options, .flags = 1};
 static const wb_open_options t_open = {.size = sizeof t_open};
 static int own_none(void *ctx, const char *path)
 {
@@ -852,6 +893,7 @@ static const struct input {
     const void *today;
 } inputs[] = {
     {WB__ABI_wb_net_options, net_options, &t_net_options},
+    {WB__ABI_wb_pull_options, pull_options, &t_pull_options},
     {WB__ABI_wb_limits, limits, &t_limits},
     {WB__ABI_wb_open_options, open_with, &t_open},
     {WB__ABI_wb_source, source, &t_source},

@@ -15,7 +15,19 @@ SERVER = Path(__file__).parents[3] / "tests" / "net" / "hub.py"
 DOWNLOAD = """
 import json, sys
 from huggingface_hub import snapshot_download
-snapshot_download("o/m", **json.loads(sys.argv[1]))
+print(snapshot_download("o/m", **json.loads(sys.argv[1])))
+"""
+SCAN = """
+from huggingface_hub import scan_cache_dir
+cache = scan_cache_dir()
+print([str(w) for w in cache.warnings], [r.repo_id for r in cache.repos])
+"""
+LOCK = """
+import sys
+from huggingface_hub.utils import WeakFileLock
+with WeakFileLock(sys.argv[1]):
+    print("locked", flush=True)
+    sys.stdin.read()
 """
 
 
@@ -32,11 +44,16 @@ class Hub:
     def requests(self):
         return json.loads(self.control("/_log"))
 
-    def download(self, **options):
+    def run(self, script, *arguments):
         """Run huggingface_hub in a process of its own, because it reads the environment only once."""
-        subprocess.run([sys.executable, "-c", DOWNLOAD, json.dumps(options)], check=True,
-                       capture_output=True, timeout=120)
+        return subprocess.run([sys.executable, "-c", script, *arguments], check=True, text=True,
+                              capture_output=True, timeout=120).stdout.strip()
+
+    def download(self, **options):
+        path = self.run(DOWNLOAD, json.dumps(options))
+        self.log = self.requests()
         self.control("/_reset", {})
+        return path
 
 
 @pytest.fixture
@@ -89,3 +106,99 @@ def test_finds_bytes_that_huggingface_hub_stored_without_noticing(hub):
         findings = wb.verify(model, deep=True)
     assert findings.verdict == 2
     assert any("digest" in str(finding) for finding in findings)
+
+
+# ---- wb pull ----
+
+
+def pull(*arguments):
+    result = subprocess.run([os.environ["WB"], "pull", "hf://o/m", *arguments], text=True,
+                            capture_output=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def contents(hub):
+    return [entry for entry in hub.requests() if entry["where"] == "cdn"]
+
+
+def test_huggingface_hub_finds_what_was_pulled(hub, monkeypatch):
+    path = pull()
+    hub.control("/_reset", {})
+    assert hub.download() == path
+    assert not any("/resolve/" in entry["path"] and entry["method"] == "GET" for entry in hub.log)
+    assert hub.run(SCAN) == "[] ['o/m']"
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert hub.download() == path
+    assert hub.log == []
+
+
+def test_huggingface_hub_knows_that_a_part_was_pulled(hub, monkeypatch):
+    path = pull("--include", "*.json")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert hub.download(allow_patterns=["*.json"]) == path
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        hub.download()
+    assert "IncompleteSnapshotError" in failure.value.stderr
+
+
+def test_pulls_nothing_that_huggingface_hub_downloaded(hub):
+    path = hub.download()
+    assert json.loads(pull("--json"))["fetched"] == 0
+    assert pull() == path and contents(hub) == []
+
+
+def test_folders_are_those_of_huggingface_hub(hub, tmp_path, models):
+    for first, second in ("wb", "hub"), ("hub", "wb"):
+        folder = tmp_path / first
+        for client in first, second:
+            hub.control("/_reset", {})
+            if client == "wb":
+                assert pull("--to", str(folder)) == str(folder)
+                log = hub.requests()
+            else:
+                hub.download(local_dir=str(folder))
+                log = hub.log
+        assert not any(entry["where"] == "cdn" for entry in log)
+        for file in (models / "qwen3-4bit-3shards").iterdir():
+            assert (folder / file.name).read_bytes() == file.read_bytes()
+
+
+def test_waits_for_the_lock_of_huggingface_hub(hub):
+    pull("--include", "*-00001-*")
+    [blob] = [path for path in (hub.cache / "blobs").iterdir() if len(path.name) == 64]
+    lock = hub.cache.parent / ".locks" / "models--o--m" / f"{blob.name}.lock"
+    blob.unlink()
+    holder = subprocess.Popen([sys.executable, "-c", LOCK, str(lock)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "locked\n"
+    waiting = subprocess.Popen([os.environ["WB"], "pull", "hf://o/m", "--include", "*-00001-*"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "waiting for another process" in waiting.stderr.readline()
+    assert waiting.poll() is None and not blob.exists()
+    holder.communicate("")
+    assert waiting.wait(60) == 0 and blob.exists()
+    waiting.communicate()
+
+
+def test_stores_no_bytes_that_changed_on_the_way(hub):
+    hub.control("/_rules", [{"where": "cdn", "fault": "corrupt", "at": 50000, "n": 4}])
+    result = subprocess.run([os.environ["WB"], "pull", "hf://o/m"], capture_output=True, text=True)
+    assert result.returncode == 2 and "digest" in result.stderr
+    assert not (hub.cache / "refs" / "main").exists()
+    hub.control("/_reset", {})
+    path = pull()
+    assert subprocess.run([os.environ["WB"], "verify", "--deep", path]).returncode == 0
+
+
+def test_huggingface_hub_tolerates_partial_files(hub):
+    hub.control("/_rules", [{"where": "cdn", "fault": "stall", "after": 50000, "seconds": 60}])
+    process = subprocess.Popen([os.environ["WB"], "pull", "hf://o/m"])
+    while not any((hub.cache / "blobs").glob("*.wb-partial")):
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    hub.control("/_reset", {})
+    assert hub.run(SCAN) == "[] ['o/m']"
+    hub.download()
+    assert pull("--json") and contents(hub) == []

@@ -1,0 +1,119 @@
+/*
+ * pull: the files of a repository of a hub, fetched onto the disk.
+ *
+ *   pull_plan            which files the user wants, and which of them are missing
+ *   pull_layout          where files are stored: layout_cache.c, layout_folder.c
+ *   below                files below a directory, without following links
+ *   piece_sum, pull_partial a file that is being fetched, and the journal from which it is continued
+ *   content_hash         the digest that the hub states
+ *   pull_repair          damage on the disk
+ *   pull_task            one file: ranges, digest, final name
+ *   pull_run             all files, in parallel
+ *
+ * A file gets its final name when all its bytes have arrived and have the stated digest. A process
+ * that is killed leaves partial files, and the next one continues them.
+ *
+ * Threads. The thread of the engine (net/engine.h) writes the bytes of a range and marks its pieces as
+ * here. All else, hashing included, is done by the thread of the caller.
+ */
+#ifndef WB_PULL_PULL_H
+#define WB_PULL_PULL_H
+
+#include "net/hub.h"
+#include "net/net.h"
+#include "pull/pull_partial.h"
+#include "weighbridge/net.h"
+
+typedef enum wb__item_state {
+    WB__ITEM_MISSING = 0,
+    WB__ITEM_HERE,    /* its bytes are stored; links or metadata may be missing */
+    WB__ITEM_STARTED, /* a task fetches it */
+    WB__ITEM_DONE
+} wb__item_state;
+
+typedef struct wb__pull_item {
+    const wb__repo_file *file;
+    wb__item_state state;
+    bool is_damaged; /* MISSING, STARTED: the file is stored, but some of its bytes are wrong */
+} wb__pull_item;
+
+/* Where files are stored. */
+typedef struct wb__pull_layout {
+    const char *store; /* path of the directory of the partial files, relative to pull->folder */
+    /* Finds out whether the file of an item is there. Changes nothing on the disk. */
+    wb_status (*look)(wb_pull *pull, wb__context *context, wb__pull_item *item);
+    /* Opens the file of an item that is stored. Returns -1 and sets errno if this fails. */
+    int (*open)(wb_pull *pull, const wb__pull_item *item);
+    /* Creates directories and stores the listing. Called before the functions below. */
+    wb_status (*begin)(wb_pull *pull, wb__context *context);
+    /* Takes the lock of an item, which other clients respect. Sets *fd to a descriptor that holds it, or
+     * to -1 if the file system has no locks. Returns 0 or errno: EWOULDBLOCK if it is taken. */
+    int (*lock)(wb_pull *pull, const wb__pull_item *item, int *fd);
+    /* Makes the name of the partial file in pull->store. */
+    void (*partial_name)(const wb__pull_item *item, char name[WB__PARTIAL_NAME]);
+    /* Gives a file its final name, and stores links or metadata. `partial` is complete and its digest is
+     * right; NULL if the file is there already. Returns 0 or errno. */
+    int (*publish)(wb_pull *pull, const wb__pull_item *item, const wb__pull_partial *partial);
+    /* Removes the stored listing, after the server contradicted it. */
+    void (*distrust)(wb_pull *pull);
+    /* Called when all files are there. Returns 0 or errno. */
+    int (*end)(wb_pull *pull);
+} wb__pull_layout;
+
+extern const wb__pull_layout wb__layout_cache, wb__layout_folder;
+
+struct wb_pull {
+    wb_net *net;
+    wb__arena arena;
+    wb__repo *repo;
+    uint32_t flags; /* WB_PULL_* */
+    const wb__pull_layout *layout;
+    const char *folder; /* path of the directory that belongs to the repository */
+    const char *path;   /* path of the directory that has the files */
+    int root;           /* descriptor of `folder`; -1 until `begin` */
+    int store;          /* descriptor of the directory of the partial files */
+    int files;          /* cache: descriptor of the snapshot */
+    int locks;          /* cache: descriptor of the directory of the locks */
+    wb__pull_item *items;
+    size_t count;
+    uint64_t total, present; /* bytes of all files, and of those that are there */
+    uint8_t *scratch;        /* WB__PIECE bytes */
+};
+
+/* ---- pull_plan.c ---- */
+
+/* Selects the files below `path` that match the patterns, and looks for each. */
+wb_status wb__pull_plan(wb_pull *pull, wb__context *context, const char *path,
+                        const wb_pull_options *options);
+
+/* ---- pull_run.c ---- */
+
+/* Fetches the missing files and gives all files their final names. */
+wb_status wb__pull_run(wb_pull *pull, wb__context *context, const wb_progress *progress);
+
+/* ---- pull_layout.c: shared by the layouts ---- */
+
+/* Closes all directories, which `begin` opens again. */
+void wb__pull_close_folders(wb_pull *pull);
+
+/* Returns the disk space in bytes that the partial files of missing items occupy. */
+uint64_t wb__pull_partial_room(const wb_pull *pull);
+
+wb_status wb__pull_fail_path(wb_pull *pull, wb__context *context, const char *path, int os_error);
+
+/* Stores the listing as trees/COMMIT.json below a directory. */
+wb_status wb__pull_write_tree(wb_pull *pull, wb__context *context, int folder);
+
+/* Removes it. `prefix` is the path of the directory that has trees/, relative to `folder`. */
+void wb__pull_remove_tree(const wb_pull *pull, int folder, const char *prefix);
+
+/* Stores CACHEDIR.TAG in a directory if it has none. Returns 0 or errno. */
+int wb__pull_write_tag(int folder);
+
+/* Opens or creates a lock file and takes its lock, as wb__pull_layout.lock. */
+int wb__pull_take_lock(int folder, const char *name, int *fd);
+
+/* Makes the bytes of a partial file durable and moves it to its final name. Returns 0 or errno. */
+int wb__pull_move(const wb__pull_partial *partial, int folder, const char *name);
+
+#endif

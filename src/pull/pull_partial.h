@@ -1,0 +1,88 @@
+/*
+ * pull/pull_partial.h: a file that is being fetched, with a temporary name, and the journal of its pieces.
+ *
+ * A file consists of pieces of 1 MiB, the last one may be shorter. When all bytes of a piece have been
+ * written, a record with the checksum of the received bytes is appended to the journal. If the process
+ * is killed, the next one compares the bytes on the disk with the records and keeps the pieces that are
+ * equal. A piece without a record, or with other bytes, is fetched again. The journal is therefore
+ * never synced to the disk: a lost or damaged record costs a request and no correctness.
+ *
+ *     NAME.wb-partial     the bytes, at their final offsets
+ *     NAME.wb-pieces      the journal: a header of 64 bytes, then records of 24 bytes
+ */
+#ifndef WB_PULL_PULL_PARTIAL_H
+#define WB_PULL_PULL_PARTIAL_H
+
+#include <stdatomic.h>
+
+#include "core/core.h"
+#include "pull/piece_sum.h"
+
+#define WB__PIECE ((uint64_t)1 << 20)
+#define WB__PARTIAL_NAME 128 /* maximum length of a name with NUL, in bytes */
+
+/* States of a piece. */
+enum { WB__PIECE_MISSING = 0, WB__PIECE_CLAIMED, WB__PIECE_HERE };
+
+typedef struct wb__pull_partial {
+    wb_allocator allocator;
+    int folder;    /* descriptor of the directory: borrowed */
+    int data;      /* descriptor of NAME.wb-partial */
+    int journal;   /* descriptor of NAME.wb-pieces */
+    uint64_t size; /* of the file in bytes */
+    uint64_t seal; /* makes the records of this journal differ from those of others */
+    size_t count;  /* number of pieces */
+    atomic_uchar *piece;
+    atomic_size_t here;  /* number of pieces that are here */
+    atomic_int os_error; /* errno of the first write that failed, or 0 */
+    char data_name[WB__PARTIAL_NAME], journal_name[WB__PARTIAL_NAME];
+} wb__pull_partial;
+
+/*
+ * Opens or creates the files in the directory. Keeps the pieces of an earlier run. `digest` is that of
+ * the complete file: a journal for another digest or size is discarded. Release with
+ * wb__pull_partial_close, also after a failure.
+ */
+wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context, int folder,
+                                const char *name, const char *digest, uint64_t size);
+
+/* Closes the files; they stay on the disk. */
+void wb__pull_partial_close(wb__pull_partial *partial);
+
+/* Removes the files. */
+void wb__pull_partial_remove(wb__pull_partial *partial);
+
+/* Forgets all pieces. */
+wb_status wb__pull_partial_restart(wb__pull_partial *partial, wb__context *context,
+                                   const char *digest);
+
+static inline int wb__pull_partial_state(const wb__pull_partial *partial, size_t piece)
+{
+    return atomic_load_explicit(&partial->piece[piece], memory_order_acquire);
+}
+
+/* Sets the state to MISSING or CLAIMED. */
+static inline void wb__pull_partial_set_state(wb__pull_partial *partial, size_t piece, int state)
+{
+    atomic_store_explicit(&partial->piece[piece], (unsigned char)state, memory_order_release);
+}
+
+/* Returns the number of bytes of a piece. */
+size_t wb__pull_partial_piece_bytes(const wb__pull_partial *partial, size_t piece);
+
+/* Returns the number of bytes in all pieces that are here; if the short last piece is here and others
+ * are not, up to 1 MiB more. */
+uint64_t wb__pull_partial_bytes(const wb__pull_partial *partial);
+
+/*
+ * Writes bytes of a range that begins at a piece and whose bytes come in order; `sum` is the state of
+ * the range, zero at its beginning. A piece that becomes complete gets a record and is then here.
+ * Returns false if writing fails, and sets os_error.
+ */
+bool wb__pull_partial_write(wb__pull_partial *partial, wb__piece_sum *sum, uint64_t offset,
+                            const uint8_t *bytes, size_t n);
+
+/* Reads a piece that is here into `to`, which has WB__PIECE bytes. Returns false on failure. */
+bool wb__pull_partial_read(const wb__pull_partial *partial, size_t piece, uint8_t *to);
+
+#endif

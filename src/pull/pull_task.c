@@ -1,0 +1,209 @@
+#include "pull/pull_task.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "net/names.h"
+#include "net/retry.h"
+#include "pull/pull_messages.h"
+#include "pull/pull_repair.h"
+
+/* ---- opening ---- */
+
+static wb_status open_remote(wb__pull_task *task, wb__context *context)
+{
+    wb__url url;
+    const wb__repo_file *file = task->item->file;
+    const char *fault = wb__repo_url(task->pull->repo, task->pull->net, file->path, &url);
+    if (fault != NULL) {
+        wb__url_free(&url);
+        return fault == wb__url_memory
+                   ? wb__fail_memory(context)
+                   : wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_ADDRESS, WB_NO_OFFSET,
+                              WB__STR(""), WB__MSG_NET_ADDRESS, fault);
+    }
+    wb__remote_init(&task->remote, task->pull->net, &url);
+    task->has_remote = true;
+    wb__remote_set_size(&task->remote, file->size);
+    const char *blob = wb__repo_file_blob(file);
+    memcpy(task->remote.digest, blob, strlen(blob) + 1);
+    return WB_OK;
+}
+
+static wb_status open_partial(wb__pull_task *task, wb__context *context)
+{
+    char name[WB__PARTIAL_NAME];
+    wb_pull *pull = task->pull;
+    const wb__repo_file *file = task->item->file;
+    const char *digest = wb__repo_file_blob(file);
+    pull->layout->partial_name(task->item, name);
+    wb_status status =
+        wb__pull_partial_open(&task->partial, context, pull->store, name, digest, file->size);
+    if (status == WB_OK)
+        status = wb__content_hash_open(&task->hash, context, digest, file->size);
+    return status == WB_OK ? open_remote(task, context) : status;
+}
+
+wb_status wb__pull_task_open(wb__pull_task *task, wb__context *context, wb_pull *pull,
+                             wb__pull_item *item, bool *is_busy)
+{
+    *task = (wb__pull_task){.pull = pull, .item = item, .lock = -1};
+    task->partial = (wb__pull_partial){.allocator = context->allocator, .data = -1, .journal = -1};
+    int os_error = pull->layout->lock(pull, item, &task->lock);
+    *is_busy = os_error == EWOULDBLOCK;
+    if (*is_busy)
+        return WB_OK;
+    if (os_error != 0)
+        return wb__fail_os(context, os_error, WB__MSG_PULL_LOCK);
+    if (item->is_damaged) {
+        wb__pull_reuse(pull, item);
+    } else if ((pull->flags & WB_PULL_FORCE) ==
+               0) { /* another process may have stored it meanwhile */
+        wb_status status = pull->layout->look(pull, context, item);
+        if (status != WB_OK || item->state == WB__ITEM_HERE)
+            return status;
+    }
+    item->state = WB__ITEM_STARTED;
+    return open_partial(task, context);
+}
+
+void wb__pull_task_close(wb__pull_task *task)
+{
+    if (task->pull == NULL)
+        return;
+    if (task->has_remote)
+        wb__remote_free(&task->remote);
+    wb__content_hash_close(&task->hash);
+    wb__pull_partial_close(&task->partial);
+    if (task->lock >= 0)
+        (void)close(task->lock);
+    task->pull = NULL;
+}
+
+/* ---- ranges ---- */
+
+/* On the thread of the engine. */
+static bool put(void *owner, uint64_t offset, const uint8_t *bytes, size_t n)
+{
+    wb__pull_range *range = owner;
+    return wb__pull_partial_write(&range->task->partial, &range->sum, offset, bytes, n);
+}
+
+static size_t count_missing(const wb__pull_partial *partial, size_t from, size_t most)
+{
+    size_t end = from;
+    while (end < partial->count && end - from < most &&
+           wb__pull_partial_state(partial, end) == WB__PIECE_MISSING)
+        end++;
+    return end - from;
+}
+
+bool wb__pull_task_has_next(wb__pull_task *task)
+{
+    const wb__pull_partial *partial = &task->partial;
+    while (task->next < partial->count &&
+           wb__pull_partial_state(partial, task->next) != WB__PIECE_MISSING)
+        task->next++;
+    return task->next < partial->count && !(task->is_single && task->ranges > 0);
+}
+
+void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range)
+{
+    wb__pull_partial *partial = &task->partial;
+    bool is_whole = task->is_single || partial->count < WB__PULL_SINGLE;
+    size_t n = count_missing(partial, task->next, is_whole ? SIZE_MAX : WB__PULL_RANGE);
+    uint64_t begin = task->next * WB__PIECE, end = (task->next + n) * WB__PIECE;
+    for (size_t i = 0; i < n; i++)
+        wb__pull_partial_set_state(partial, task->next + i, WB__PIECE_CLAIMED);
+    wb__transfer_init(&range->transfer, &task->remote, begin,
+                      end < partial->size ? end : partial->size);
+    range->transfer.put = put;
+    range->transfer.owner = range;
+    range->task = task;
+    task->ranges++;
+}
+
+void wb__pull_range_stop(wb__pull_range *range)
+{
+    wb__transfer_free(&range->transfer);
+    range->task->ranges--;
+    range->task = NULL;
+}
+
+wb_status wb__pull_task_restart(wb__pull_task *task, wb__context *context)
+{
+    const wb__repo_file *file = task->item->file;
+    const char *digest = wb__repo_file_blob(file);
+    wb__content_hash_close(&task->hash);
+    task->hashed = task->next = 0;
+    task->must_restart = false;
+    wb_status status = wb__content_hash_open(&task->hash, context, digest, file->size);
+    return status == WB_OK ? wb__pull_partial_restart(&task->partial, context, digest) : status;
+}
+
+wb_status wb__pull_range_end(wb__pull_range *range, wb__context *context)
+{
+    wb__pull_task *task = range->task;
+    bool failed = range->transfer.state == WB__TRANSFER_FAILED;
+    bool no_ranges = failed && range->transfer.fault_kind == WB__FAULT_NO_RANGES;
+    int os_error = atomic_load(&task->partial.os_error);
+    context->file = task->item->file->path;
+    wb_status status = WB_OK;
+    if (os_error != 0)
+        status = wb__fail_os(context, os_error, WB__MSG_PULL_PARTIAL);
+    else if (failed && !(no_ranges && task->restarts < WB__PULL_RESTARTS))
+        status = wb__transfer_fail(&range->transfer, context);
+    wb__pull_range_stop(range);
+    if (status == WB_OK && no_ranges) {
+        task->is_single = task->must_restart = true;
+        task->restarts++;
+    }
+    return status;
+}
+
+/* ---- the digest ---- */
+
+wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *worked)
+{
+    const wb__pull_partial *partial = &task->partial;
+    size_t piece = task->hashed;
+    if (piece == partial->count || wb__pull_partial_state(partial, piece) != WB__PIECE_HERE)
+        return WB_OK;
+    context->file = task->item->file->path;
+    if (!wb__pull_partial_read(partial, piece, task->pull->scratch))
+        return wb__fail_os(context, EIO, WB__MSG_PULL_PARTIAL);
+    wb__content_hash_add(&task->hash, task->pull->scratch,
+                         wb__pull_partial_piece_bytes(partial, piece));
+    task->hashed++;
+    *worked = true;
+    return WB_OK;
+}
+
+bool wb__pull_task_is_complete(const wb__pull_task *task)
+{
+    return task->hashed == task->partial.count && task->ranges == 0;
+}
+
+wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again)
+{
+    wb_pull *pull = task->pull;
+    const wb__repo_file *file = task->item->file;
+    *again = false;
+    context->file = file->path;
+    if (wb__content_hash_equals(&task->hash, wb__repo_file_blob(file))) {
+        wb__pull_keep_journal(pull, task->item, &task->partial);
+        int os_error = pull->layout->publish(pull, task->item, &task->partial);
+        if (os_error != 0)
+            return wb__pull_fail_path(pull, context, file->path, os_error);
+        task->item->state = WB__ITEM_DONE;
+        return WB_OK;
+    }
+    if (!task->is_second) { /* bytes may have been damaged on the way or on the disk */
+        *again = task->is_second = true;
+        wb__net_note(pull->net, WB__MSG_PULL_AGAIN, file->path);
+        return wb__pull_task_restart(task, context);
+    }
+    wb__pull_partial_remove(&task->partial);
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FILE_DIGEST, WB_NO_OFFSET, WB__STR(""),
+                    WB__MSG_PULL_DIGEST);
+}

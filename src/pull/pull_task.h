@@ -1,0 +1,72 @@
+/*
+ * pull/pull_task.h: one file that is being fetched: up to `connections` ranges at a time, and the digest
+ * of the pieces that have arrived.
+ */
+#ifndef WB_PULL_PULL_TASK_H
+#define WB_PULL_PULL_TASK_H
+
+#include "net/transfer.h"
+#include "pull/content_hash.h"
+#include "pull/pull.h"
+
+/* Ranges of one request. A file that is smaller than WB__PULL_SINGLE is fetched in one. */
+#define WB__PULL_RANGE ((size_t)16)  /* pieces */
+#define WB__PULL_SINGLE ((size_t)32) /* pieces */
+#define WB__PULL_RESTARTS 5u
+
+typedef struct wb__pull_task {
+    wb_pull *pull; /* NULL: the slot is free */
+    wb__pull_item *item;
+    int lock; /* descriptor; -1: none */
+    wb__remote remote;
+    bool has_remote;
+    wb__pull_partial partial;
+    wb__content_hash hash;
+    size_t hashed;     /* number of pieces that were hashed */
+    size_t next;       /* no piece before this one is missing */
+    unsigned ranges;   /* in use */
+    unsigned restarts; /* of a file that cannot be continued */
+    bool is_single;    /* the server ignores ranges */
+    bool must_restart; /* the pieces so far are useless */
+    bool is_second;    /* the digest was wrong, so that all bytes are fetched a second time */
+} wb__pull_task;
+
+/* A range of a file, which one transfer fetches. */
+typedef struct wb__pull_range {
+    wb__pull_task *task; /* NULL: free */
+    wb__transfer transfer;
+    wb__piece_sum sum;
+} wb__pull_range;
+
+/* Opens the partial file of an item. Fails like wb__pull_partial_open; *is_busy is set, with WB_OK, if another
+ * process has the lock; *is_here if another process has just stored the file. Release with
+ * wb__pull_task_close in any case. */
+wb_status wb__pull_task_open(wb__pull_task *task, wb__context *context, wb_pull *pull,
+                             wb__pull_item *item, bool *is_busy);
+void wb__pull_task_close(wb__pull_task *task);
+
+/* Returns true if a range is missing that can be fetched now. wb__pull_task_next then prepares the
+ * transfer of the first such range. */
+bool wb__pull_task_has_next(wb__pull_task *task);
+void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range);
+
+/* Releases a range whose transfer is DONE, or FAILED. */
+wb_status wb__pull_range_end(wb__pull_range *range, wb__context *context);
+
+/* Stops a range. */
+void wb__pull_range_stop(wb__pull_range *range);
+
+/* Forgets all pieces, so that the file is fetched from its start. No range may be in use. */
+wb_status wb__pull_task_restart(wb__pull_task *task, wb__context *context);
+
+/* Hashes the next piece if it has arrived, and sets *worked. */
+wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *worked);
+
+/* Returns true if all pieces were hashed. */
+bool wb__pull_task_is_complete(const wb__pull_task *task);
+
+/* Compares the digest and publishes the file. If the digest is wrong, starts once more (*again), then
+ * fails. */
+wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again);
+
+#endif
