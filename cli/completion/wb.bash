@@ -204,7 +204,7 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     verify)
