@@ -23,6 +23,11 @@ static const struct {
      "of tensors."},
     {"too-many-dimensions", "The header is damaged or malicious: fetch the file again."},
     {"metadata-type", "'wb inspect --metadata' shows the values and their types."},
+    {"convert-architecture",
+     "Copy the tensors under their own names with --raw, or add a table of the family of the model "
+     "to weighbridge (docs/dev/adding-a-family.md)."},
+    {"net-setting",
+     "Correct or remove the setting that the message names: an environment variable or a file."},
     {"write-header-too-large", "Split the model into several files with --max-shard-size."},
     {"write-order", "Write to a file instead of a pipe or a device."},
     {"output-exists", "Choose another output, or replace this one with --force."},

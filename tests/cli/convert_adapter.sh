@@ -31,4 +31,4 @@ for adapter in peft mlx plain; do
     wb convert $adapter $adapter.npz
     wb convert $adapter $adapter.out --to safetensors
 done
-wb convert mixed mixed.gguf 2>&1 | grep -q 'architecture is unknown' # a model with one such name is not an adapter
+wb convert mixed mixed.gguf 2>&1 | grep -q 'name no architecture' # a model with one such name is not an adapter

@@ -21,7 +21,8 @@ wb pull hf://o/m >out
 diff -r "$repo/snapshots/$commit" hub/o/m
 [ "$(cat "$repo/refs/main")" = "$commit" ]
 [ "$(readlink "$repo/snapshots/$commit/sub/deep/note.txt")" = "../../../../blobs/$(basename "$(readlink -f "$repo/snapshots/$commit/sub/deep/note.txt")")" ]
-[ -s "$repo/trees/$commit.json" ] && [ -s hf-home/hub/CACHEDIR.TAG ]
+[ -s "$repo/trees/$commit.json" ]
+[ -s hf-home/hub/CACHEDIR.TAG ]
 for blob in "$repo"/blobs/*; do
     case $(basename "$blob") in
     ????????????????????????????????????????????????????????????????) [ "$(sha256sum <"$blob")" = "$(basename "$blob")  -" ] ;;
@@ -54,16 +55,22 @@ mkdir -p hf-home/hub/blobs/ab
 mv "$blob" hf-home/hub/blobs/ab/shared
 ln -s ../../blobs/ab/shared "$blob"
 wb pull hf://o/m --json >out
-grep -q '"fetched":0' out && [ -h "$blob" ] && [ "$(ls hf-home/hub/blobs)" = ab ]
+grep -q '"fetched":0' out
+[ -h "$blob" ]
+[ "$(ls hf-home/hub/blobs)" = ab ]
 
 # A plain folder
 rules '[]'
 wb pull hf://o/m --to d --include '*.json' --exclude config.json >out
-[ "$(cat out)" = d ] && [ -e d/model.safetensors.index.json ] && [ ! -e d/config.json ]
+[ "$(cat out)" = d ]
+[ -e d/model.safetensors.index.json ]
+[ ! -e d/config.json ]
 echo mine >d/config.json
 code=0
 wb pull hf://o/m --to d >out 2>err || code=$?
-[ $code = 4 ] && grep -q 'config.json' err && [ "$(cat d/config.json)" = mine ]
+[ $code = 4 ]
+grep -q 'config.json' err
+[ "$(cat d/config.json)" = mine ]
 wb pull hf://o/m --to d --force >out
 diff -r -x .cache d hub/o/m
 [ "$(sed -n 1p d/.cache/huggingface/download/sub/deep/note.txt.metadata)" = "$commit" ]

@@ -28,15 +28,18 @@ fetched() { # the number of bytes that the content server has sent since the las
 }
 
 wb pull hf://o/m >out
-[ -s "$kept" ] && [ "$(fetched)" -ge 41943040 ]
+[ -s "$kept" ]
+[ "$(fetched)" -ge 41943040 ]
 wb pull hf://o/m --repair --json >out
-grep -q '"fetched":0,' out && [ "$(fetched)" = 0 ]
+grep -q '"fetched":0,' out
+[ "$(fetched)" = 0 ]
 
 flip "$blob" 5000 20000000 41943050
 wb pull hf://o/m --json >out # without --repair, the size is compared
 grep -q '"fetched":0,' out
 wb pull hf://o/m --repair --dry-run >out
-grep -q 'a.safetensors.*would be fetched' out && grep -q 'b.txt.*is here' out
+grep -q 'a.safetensors.*would be fetched' out
+grep -q 'b.txt.*is here' out
 [ "$(fetched)" = 0 ]
 wb pull hf://o/m --repair >out
 cmp "$blob" hub/o/m/a.safetensors
@@ -47,7 +50,8 @@ rm "$kept"
 flip "$blob" 5000
 wb pull hf://o/m --repair >out
 cmp "$blob" hub/o/m/a.safetensors
-[ "$(fetched)" -ge 41943040 ] && [ -s "$kept" ]
+[ "$(fetched)" -ge 41943040 ]
+[ -s "$kept" ]
 
 # A kept journal that is damaged costs bytes, but no correctness.
 flip "$blob" 5000
@@ -70,4 +74,5 @@ cp "$blob" before
 rules '[{"where":"cdn","fault":"corrupt","at":4000,"n":4}]'
 code=0
 wb pull hf://o/m --repair >out 2>err || code=$?
-[ $code = 2 ] && cmp "$blob" before
+[ $code = 2 ]
+cmp "$blob" before

@@ -25,7 +25,7 @@ check() { # the expected exit code, the file and a pattern of the finding, for e
 }
 check 0 ': sound ('
 printf X | dd of="$blob" bs=1 seek=200000 conv=notrunc 2>/dev/null
-check 1 "error: $file: at byte 4176: .*bytes 4176 to 528463 differ from the manifest"
+check 2 "error: $file: at byte 4176: .*bytes 4176 to 528463 differ from the manifest"
 truncate -s 300000 "$blob"
 check 2 "error: $file: .*manifest-length"
 printf garbage | dd of="$blob" bs=1 conv=notrunc 2>/dev/null
