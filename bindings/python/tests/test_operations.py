@@ -82,6 +82,27 @@ def test_diff(models, make):
 # ---- convert ----
 
 
+def test_convert_lossy(data, tmp_path):
+    def altered(**changes):
+        folder = tmp_path / "model"
+        folder.mkdir(exist_ok=True)
+        for file in (data / "twins" / "llama").iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | changes))
+        return folder
+
+    with pytest.raises(wb.errors.UnsupportedError, match="llama.cpp uses silu"):
+        wb.plan(altered(hidden_act="gelu"), "gguf")
+    plan = wb.plan(altered(hidden_act="gelu"), "gguf", force_lossy=True)
+    assert "hidden_act" in [finding.name for finding in plan.findings]
+    with pytest.raises(wb.errors.UnsupportedError, match="the most similar family is"):
+        wb.plan(altered(model_type="newmodel"), "gguf")
+    wb.convert(altered(model_type="newmodel"), tmp_path / "raw.gguf", "gguf", raw=True)
+    with wb.open(tmp_path / "raw.gguf") as model:
+        assert "model.embed_tokens.weight" in model
+
+
 def test_convert(models, tmp_path):
     path = tmp_path / "q8.gguf"
     seen = []

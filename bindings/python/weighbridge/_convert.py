@@ -17,7 +17,7 @@ __all__ = ["Conversion", "Converted", "Fidelity", "convert", "plan"]
 
 Target = Literal["gguf", "safetensors", "mlx", "ollama", "npz"]
 _TARGETS = {"gguf": 1, "safetensors": 2, "mlx": 3, "ollama": 4, "npz": 5}
-_STRICT, _FORCE, _FEB2026, _RESUME = 1, 2, 4, 8
+_STRICT, _FORCE, _FEB2026, _RESUME, _FORCE_LOSSY, _RAW = 1, 2, 4, 8, 16, 32
 
 
 class Fidelity(IntEnum):
@@ -113,6 +113,8 @@ def plan(
     strict: bool = False,
     force: bool = False,
     resume: bool = False,
+    force_lossy: bool = False,
+    raw: bool = False,
     generation: Literal["current", "feb2026"] = "current",
     store: str | os.PathLike | None = None,
 ) -> Conversion:
@@ -131,6 +133,10 @@ def plan(
         strict: raise UnsupportedError if a type cannot be used for a tensor
         force: replace an existing directory or model
         resume: keep the partial result of an interrupted conversion, and continue it
+        force_lossy: convert also if programs that read the result compute something else than
+            config.json specifies, with a finding, instead of raising UnsupportedError
+        raw: copy the tensors of an unknown architecture under their own names, instead of raising
+            UnsupportedError
         generation: format of Ollama blobs
         store: directory of the Ollama store for the result; None: the default store
 
@@ -144,7 +150,7 @@ def plan(
     pairs: Any = tuple(rules.items() if isinstance(rules, Mapping) else rules)
     adapters = tuple(one if isinstance(one, tuple) else (one, 1.0) for one in loras)
     flags = (_STRICT * strict | _FORCE * force | _RESUME * resume |
-             _FEB2026 * (generation == "feb2026"))
+             _FORCE_LOSSY * force_lossy | _RAW * raw | _FEB2026 * (generation == "feb2026"))
     return Conversion(_core.plan(
         model, _TARGETS[to], quant=quant, rules=pairs, importance=importance, loras=adapters,
         max_memory=max_memory, max_file_bytes=max_file_bytes, flags=flags, store=store))
