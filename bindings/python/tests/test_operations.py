@@ -92,7 +92,7 @@ def test_convert_lossy(data, tmp_path):
         (folder / "config.json").write_text(json.dumps(config | changes))
         return folder
 
-    with pytest.raises(wb.errors.UnsupportedError, match="llama.cpp uses silu"):
+    with pytest.raises(wb.errors.UnsupportedError, match="llama.cpp always uses silu"):
         wb.plan(altered(hidden_act="gelu"), "gguf")
     plan = wb.plan(altered(hidden_act="gelu"), "gguf", force_lossy=True)
     assert "hidden_act" in [finding.name for finding in plan.findings]
