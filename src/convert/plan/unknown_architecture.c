@@ -3,8 +3,6 @@
 #include "convert/convert.h"
 #include "convert/convert_messages.h"
 
-#include <stdio.h>
-
 #define NAMES_MAX 2048 /* number of tensor names that are compared with those of known families */
 
 bool wb__plan_is_raw(const wb_conversion *conversion)
