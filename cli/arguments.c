@@ -139,7 +139,7 @@ static bool is_key(const scan *s)
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
             return true;
     }
-    return s->args->count > 1; /* operand 0 is the command name, operand 1 the path */
+    return s->args->count > 1; /* a path was given: operand 0 is the command name */
 }
 
 /* Appends the value of an option that may be given several times. */

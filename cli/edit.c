@@ -18,8 +18,8 @@
 typedef struct edit_job {
     const arguments *args;
     const char *path;
-    wb_model *model; /* the model before the edits, which has the types of the keys; NULL until it
-                      * is open */
+    wb_model *model; /* the model before the edits; a new value of a GGUF key gets the type that
+                      * the key has here; NULL until the model is open */
     wb_edit *edits;
     edit_value *values;
     text *names; /* strings that the edits point into */

@@ -17,7 +17,7 @@ typedef struct member {
     bool found;
     size_t key, key_end, value, end;
     size_t object,
-        object_end;   /* offsets of the braces of the object that contains or will contain it */
+        object_end;   /* offsets of the braces of the object that has or will have the member */
     bool is_empty;    /* the object has no members */
     const char *name; /* name of the member, without escape sequences */
     size_t len;
@@ -267,8 +267,8 @@ static void add_json(text *t, const char *json, size_t n)
         text_adds(t, "...");
 }
 
-/* Describes the change of a member, before it is made. `to` is the new value as JSON text, empty if
- * the member is removed, or the new name.
+/* Describes the change of a member, before it is made. `to` is the new value as JSON text, the new
+ * name if the member is renamed, or empty if the member is removed.
  */
 static void add_change(edit_changes *changes, const text *config, const member *m, option_id option,
                        const char *key, const text *to)

@@ -58,7 +58,7 @@ static wb_status list_keys(const wb_model *model, bool is_edit)
 #define DEEPEST 8 /* members of deeper objects are not listed */
 
 typedef struct walker {
-    text path;            /* names of the objects and of the member, with dots between them */
+    text path;            /* names of the enclosing objects and of the member, joined by dots */
     size_t size[DEEPEST]; /* length of the path of the object at each depth */
     size_t depth;         /* number of open brackets */
     size_t arrays;        /* number of open brackets from the first array on */

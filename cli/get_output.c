@@ -19,7 +19,7 @@ static wb_status alloc_file(void *ctx, uint64_t bytes, void **handle)
     return open_file(ctx, bytes);
 }
 
-/* The provider frees its buffer after the file has its final name. */
+/* Frees nothing: the buffer is the output file, which get_output_close closes. */
 static void free_file(void *ctx, void *handle, uint64_t bytes)
 {
     (void)ctx, (void)handle, (void)bytes;
@@ -60,7 +60,7 @@ wb_device get_output_open(get_output *output, const char *path)
 wb_status get_output_close(get_output *output, wb_status status)
 {
     if (output->status == WB_OK && status == WB_OK && output->sink == NULL)
-        (void)open_file(output, 0); /* the provider allocates no buffer for an empty tensor */
+        (void)open_file(output, 0); /* alloc_file was not called: the tensor is empty */
     if (output->status != WB_OK)
         status = output->status;
     if (status == WB_OK && interrupted())

@@ -14,7 +14,7 @@ typedef struct get_output {
     const char *path;
     wb_sink *sink;        /* NULL until the provider allocates the buffer */
     pthread_mutex_t lock; /* several threads upload */
-    wb_status status;     /* of the first call that failed */
+    wb_status status;     /* status of the first call that failed; WB_OK: none */
     wb_error error;       /* describes `status` */
 } get_output;
 

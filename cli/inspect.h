@@ -75,14 +75,17 @@ void inspection_order(inspection *in, const char *sort, uint64_t top);
  */
 const char *inspection_canonical(const inspection *in, uint64_t index, size_t *len);
 
-/* Returns the index of a kind of tensors in totals.kinds, or totals.count if it is not there. */
+/* Returns the index in totals.kinds of the tensors with this dtype and encoding, or totals.count if
+ * there are none. */
 size_t inspection_kind(const totals *sum, int32_t dtype, const wb_encoding *encoding);
 
 /* Adds the dtype or the quantization type, such as "BF16", "affine4:64" or "mxfp4". */
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);
 
-/* Adds the name of the quantization, such as "Q4_K_M": the file type that a GGUF file states, or the
- * type with the largest share of the bytes. Adds nothing if there are no tensors.
+/*
+ * Adds the name of the quantization, such as "Q4_K_M": the file type that a GGUF file states, or
+ * the type with the largest share of the bytes. Adds nothing if there are no tensors.
+ *
  */
 void text_add_quantization(text *t, const inspection *in);
 

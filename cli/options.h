@@ -91,7 +91,7 @@ int fail_command(const char *typed);
 
 bool option_is_in(option_id option, command_id command);
 
-/* Returns the help of an option in the help of a command; NULL: the option is hidden. */
+/* Returns the text that the help of a command shows for an option; NULL: the option is hidden. */
 const char *option_help(option_id option, command_id command);
 
 /* Sets the open options from the command line. `limits` must live as long as `options`. Returns 0

@@ -202,7 +202,7 @@ static void json_totals(wb_json *json, const convert_job *job, const wb_conversi
 {
     totals all;
     count(conversion, &all);
-    /* A dry run does not measure overflows and NMSE. They are known only if all tensors are exact:
+    /* A dry run does not measure overflows and NMSE. It knows them only if all tensors are exact:
      * both are then 0.
      */
     bool is_known = !job->args->given[OPTION_DRY_RUN] ||

@@ -42,8 +42,8 @@ typedef enum rule {
     ALLOW,
     END,         /* ends the process */
     READING,     /* allowed if the open flags (argument 1 or 2) do not request write access */
-    WRITING,     /* allowed if the open flags do not truncate or create a file without write access,
-               * which Landlock before Linux 6.2 does not restrict */
+    WRITING,     /* allowed unless the open flags truncate or create a file without write access:
+                  * Landlock before Linux 6.2 does not restrict this */
     PERMISSIONS, /* allowed for descriptors that this process has opened, if the mode (argument 1)
                   * does not let other users write, and has no setuid and setgid bits */
     THREAD,      /* allowed if the call creates a thread, not a process */
@@ -186,7 +186,7 @@ static const call writing_calls[] = {
     {SYS_flock, ALLOW, 0},
     {SYS_statfs, ALLOW, 0},
     {SYS_geteuid, ALLOW, 0},
-    /* signals that a write can raise */
+    /* for discarding a signal that a failed write has raised (SIGPIPE, SIGXFSZ) */
     {SYS_rt_sigpending, ALLOW, 0},
     {SYS_rt_sigtimedwait, ALLOW, 0},
 };

@@ -257,7 +257,9 @@ static void allow_beside_output(int rules, const char *path, uint64_t rights)
     free(real);
 }
 
-/* `known` are the rights that this version of Landlock knows. */
+/* Allows writing the output of the command. `known` are the rights that this version of Landlock
+ * knows.
+ */
 static void allow_output(int rules, const arguments *args, uint64_t known)
 {
     const char *path = sandbox_output(args);

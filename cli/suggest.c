@@ -5,7 +5,7 @@
 
 #include "weighbridge/experimental.h"
 
-#define LONGEST 512 /* longer names have no suggestion */
+#define LONGEST 512 /* nothing is suggested for names with more bytes */
 #define DTYPES 256  /* upper bound of wb_dtype numbers */
 
 /* ---- comparing names ---- */

@@ -48,7 +48,7 @@ size_t text_width(const char *bytes, size_t n);
 /* Returns the number of bytes of the first `width` code points, or n if there are fewer. */
 size_t text_prefix(const char *bytes, size_t n, size_t width);
 
-/* Returns true if the string ends with `end`, and is longer. */
+/* Returns true if the string ends with `end`, and is longer than `end`. */
 bool text_ends_with(const char *string, const char *end);
 
 /* Returns the last occurrence of `part` in the string, or NULL. */

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wb__settings settings = {.token = "secret"};
     CHECK(wb__url_parse(&settings.endpoint, &allocator, WB__STR("https://hub.example:8443")) ==
           NULL);
-    char *location = strchr(text, '\n'); /* the URL, a line break, and the reference */
+    char *location = strchr(text, '\n'); /* end of the URL; the target of a redirect follows */
     size_t n = location == NULL ? size : (size_t)(location - text);
     if (wb__url_parse(&url, &allocator, (wb__str){text, n}) == NULL) {
         check_url(&url, &allocator);

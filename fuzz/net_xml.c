@@ -1,6 +1,6 @@
 /*
- * Reads listings of object stores in XML, and pages of folders of web servers in HTML. Texts are no
- * longer than the document, and the names that a page links to are names in one folder.
+ * Reads listings of object stores in XML, and pages of folders of web servers in HTML. Checks that
+ * texts are no longer than the document, and that a page links only to names in its own folder.
  */
 #include "net/s3_list.h"
 #include "support/fuzz.h"

@@ -361,7 +361,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_tape tape = {data, size, 0};
     const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_model *model;
-    uint32_t requests = fuzz_choose(&tape, 128); /* number of bytes at the end for requests */
+    uint32_t requests = fuzz_choose(&tape, 128); /* number of bytes of requests at the end */
     size_t rest = size > tape.at ? size - tape.at : 0;
     requests = requests < rest ? requests : (uint32_t)rest;
     fuzz_tape asked = {data + size - requests, requests, 0};

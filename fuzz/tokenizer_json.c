@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(h.peak + size <= 8 * size + (1u << 20));
     check_strings(&tokenizer.tokens);
     check_strings(&tokenizer.merges);
-    /* The capacity may be larger, because tokens without an embedding row are omitted. */
+    /* The capacity may be larger than the number of tokens, because tokens without an embedding row
+     * are omitted. */
     if (tokenizer.model != NULL)
         CHECK(tokenizer.capacity >= tokenizer.tokens.count);
     for (int i = 0; i < WB__SPECIALS; i++)

@@ -77,7 +77,7 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const c
         if (status != WB_OK)
             fuzz_check_error(&error, status, SIZE_MAX);
         CHECK(status == WB_OK || status == WB_ERROR_ARGUMENT || status == WB_ERROR_UNSUPPORTED);
-        /* After a rejected value, continue sometimes: it must not appear in the file. */
+        /* After a rejected value, continue sometimes: the value must not appear in the file. */
         if (status == WB_ERROR_ARGUMENT && fuzz_choose(tape, 2) == 0)
             status = WB_OK;
     }

@@ -48,7 +48,8 @@ static void put_text(const char *text)
         (void)fprintf(out, "\"%s\"", text); /* tables have no quotes and backslashes in texts */
 }
 
-/* Writes the operations of an expression as an array. Returns its number, or -1 for NULL. */
+/* Writes the operations of an expression as an array. Returns the number of the array, or -1 if
+ * expr is NULL. */
 static int put_expr(wb__expr expr)
 {
     if (expr == NULL)

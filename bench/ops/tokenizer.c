@@ -1,7 +1,7 @@
 /*
  * tokens: gets the tokens of a model directory for the first time, which reads tokenizer.json.
- * Opening and closing the model are not measured. Its floor, read, reads the file into memory that
- * was touched before.
+ * Opening and closing the model are not measured. The floor is the operation "read", which reads
+ * the file into memory that was touched before.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

@@ -249,7 +249,7 @@ typedef struct wb_fp8_block {
     const void *weight;
     /*
      * one scale for each block, in row-major order of the blocks; blocks at the right and lower
-     * edge may be smaller
+     * edge of the matrix may be smaller than the others
      */
     const void *scales;
     uint64_t weight_bytes;

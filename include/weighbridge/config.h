@@ -282,7 +282,8 @@ typedef struct wb_config {
     uint64_t ssm_group_count;
     uint64_t shortconv_l_cache;
     uint64_t kda_head_dim;
-    uint64_t key_length_swa; /* lengths of heads in layers with a sliding window, if different */
+    /* head lengths in layers with a sliding window, if they differ from those of other layers */
+    uint64_t key_length_swa;
     uint64_t value_length_swa;
     uint64_t rope_dimension_count_swa;
     uint64_t shared_kv_layers; /* number of last layers that use k and v of earlier layers */

@@ -66,7 +66,7 @@ typedef struct wb_distance {
     uint64_t not_finite; /* number of the `different` values that are NaN or infinite in a or b */
     double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all values of a are 0 */
     double maximum;      /* largest |b - a| */
-    double cosine; /* cosine similarity; 1 if all values are 0, 0 if only those of one model are */
+    double cosine; /* cosine similarity; 1 if all values are 0, 0 if only one model has all 0 */
     double snr;    /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
 } wb_distance;
 

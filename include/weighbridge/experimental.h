@@ -218,7 +218,7 @@ WB_API wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeba
 /*
  * wb_writeback_put writes like wb_writer_put, in slot `slot` < `slots`. It first waits until the
  * former write in this slot is complete. wb_writeback_wait waits for the write in a slot and
- * returns the status of this write. The bytes must not change until then.
+ * returns the status of this write. The bytes must not change until the write is complete.
  */
 WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index,
                                   uint64_t offset, const void *bytes, size_t n,

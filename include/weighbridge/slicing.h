@@ -23,7 +23,7 @@ typedef struct wb_plan_info {
     uint64_t cuts;           /* number of cuts, for wb_plan_cut_at */
     uint64_t ranges;         /* number of ranges, for wb_plan_range_at */
     uint32_t uneven;         /* 1: the slices of the ranks differ in size */
-    uint32_t replicated;     /* number of ranks that get the same slice; 1: no other rank does */
+    uint32_t replicated;     /* number of ranks that get the same slice; 1: only this rank */
     /*
      * 1: the tensor is divided independently of the other tensors of its layer, because the layer
      * cannot be divided among this number of ranks

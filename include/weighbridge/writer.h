@@ -66,7 +66,7 @@ typedef struct wb_writer_options {
      * array [none]
      */
     uint64_t alignment;
-    /* limit of tensor bytes in a file; a larger tensor gets a separate file; 0: no limit */
+    /* limit of tensor bytes in a file; a tensor above the limit gets its own file; 0: no limit */
     uint64_t max_file_bytes;
     uint64_t max_file_tensors; /* limit of tensors in a file; 0: no limit */
     /*
@@ -82,9 +82,9 @@ typedef struct wb_writer_options {
     const wb_limits *limits;       /* limits of headers; NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     /*
-     * Receives the progress of wb_writer_commit, which flushes all bytes to the disk. It can cancel
-     * the commit until the first file has its final name. Called by the thread that commits; NULL:
-     * none; copied.
+     * Receives the progress of wb_writer_commit, which flushes all bytes to the disk. The callback
+     * can cancel the commit until the first file has its final name. It is called by the thread
+     * that commits. NULL: none. The struct is copied.
      */
     const wb_progress *progress;
 } wb_writer_options;

@@ -61,8 +61,8 @@ typedef struct wb__names {
 } wb__names;
 
 /*
- * Maps all tensors. Fails only with WB_ERROR_MEMORY. Release `names` with wb__names_free, also
- * after a failure.
+ * Maps all tensors to canonical names. Fails only with WB_ERROR_MEMORY. Release `names` with
+ * wb__names_free, also after a failure.
  */
 wb_status wb__names_make(wb__names *names, wb__context *context, const wb__family *family,
                          const wb__table *table, const wb__tensors *tensors);

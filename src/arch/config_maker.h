@@ -51,8 +51,8 @@ static inline void wb__config_set_word(const wb__config_maker *m, int field, uin
     m->config->origin[field] = (uint8_t)origin;
 }
 
-/* Returns the scope in which the expressions of the family are evaluated. They can use the
- * config fields that are already set. */
+/* Returns the scope in which the expressions of the family are evaluated. The expressions can use
+ * the config fields that are already set. */
 static inline wb__family_scope wb__config_scope(const wb__config_maker *m)
 {
     return (wb__family_scope){.family = m->family,

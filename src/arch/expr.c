@@ -141,8 +141,8 @@ static wb__fact unary(uint8_t code, const wb__fact *a)
 
 /*
  * Computes the inverse of the standard normal distribution function by bisection with erfc. 100
- * steps make the result exact to the last bits of a double. It is needed only a few times per
- * model.
+ * steps make the result exact to the last bits of a double. The function is called only a few times
+ * per model, so its speed does not matter.
  */
 static double probit(double p)
 {

@@ -74,7 +74,7 @@ typedef struct wb__function {
 
 typedef enum wb__function_id {
     WB__FUNCTION_INT,      /* int(x): rounds towards zero */
-    WB__FUNCTION_ROUND_UP, /* round_up(x, m): the next multiple of m */
+    WB__FUNCTION_ROUND_UP, /* round_up(x, m): smallest multiple of m that is >= x */
     WB__FUNCTION_SQRT,
     WB__FUNCTION_LOG, /* natural logarithm */
     WB__FUNCTION_POW, /* pow(x, y) */

@@ -105,7 +105,8 @@ typedef struct wb__rule {
 /* ---- values ---- */
 
 typedef enum wb__value_where {
-    WB__VALUE_SET,     /* set: computed from config.json; replaces the member of the same meaning */
+    WB__VALUE_SET,     /* set: computed from config.json, even if config.json has a member for
+                        * the field */
     WB__VALUE_DEFAULT, /* default: used if config.json has no value; as in transformers */
     WB__VALUE_IMPLIED, /* implied: used if the GGUF file has no value; as in llama.cpp */
     WB__VALUE_BOTH,    /* missing: acts like a `default` row and like an `implied` row */
@@ -167,7 +168,7 @@ typedef struct wb__limit {
 
 #define WB__FAMILY_NO_HEAD 8u        /* no output matrix over the vocabulary */
 #define WB__FAMILY_ENCODER 16u       /* an encoder in addition to the decoder */
-#define WB__FAMILY_FACTORS 32u       /* llama.cpp applies X.scale to feed-forward tensors X, too */
+#define WB__FAMILY_FACTORS 32u       /* llama.cpp applies X.scale also to feed-forward tensors X */
 #define WB__FAMILY_ROUTER_8 128u     /* mlx-lm quantizes routers to 8 bits */
 #define WB__FAMILY_NOT_LLAMA_CPP 64u /* llama.cpp does not load GGUF files of this family */
 

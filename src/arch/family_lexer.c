@@ -33,7 +33,8 @@ static bool continues_word(const wb__lexer *l)
     return (c == '-' || c == '/') && (is_letter(after) || is_digit(after));
 }
 
-/* Skips blanks, comments and line ends within the statement. Returns false at its end. */
+/* Skips blanks, comments and line ends within the statement. Returns false at the end of the
+ * statement. */
 static bool skip(wb__lexer *l)
 {
     for (;;) {

@@ -43,7 +43,7 @@ typedef struct wb__lexer {
 /* Positions the lexer at the first token of the first statement. */
 void wb__lexer_start(wb__lexer *lexer, const char *text, size_t n);
 
-/* Moves on to the next token of the statement; at its end the token remains END. */
+/* Moves on to the next token of the statement. At the end of the statement, the token is END. */
 void wb__lexer_next(wb__lexer *lexer);
 
 /* Moves on to the first token of the next statement. The token is END at the end of the table. */

@@ -28,7 +28,7 @@ typedef struct wb__family_scope {
 } wb__family_scope;
 
 /* Returns a scope for wb__expr_eval in which the name "i" has the value 0. `scope` must outlive
- * it. */
+ * the returned scope. */
 wb__scope wb__family_names(wb__family_scope *scope);
 
 /* Returns the value of a field of a config as a fact; NONE if it is absent. */

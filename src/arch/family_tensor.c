@@ -208,9 +208,9 @@ static bool read_spelling(wb__family_parser *p, uint8_t usual, spellings *s)
 }
 
 /*
- * Reads a list of spellings. A spelling without a format gets all formats in `usual`, except
- * those that another spelling of the list already has. A spelling that is only read ("~") gets all
- * formats in `usual`.
+ * Reads a list of spellings. A spelling without a format is used in all formats in `usual`, except
+ * those for which the list already has another spelling. A spelling that is only read ("~") is read
+ * in all formats in `usual`.
  */
 static bool read_list(wb__family_parser *p, uint8_t usual, spellings *s)
 {

@@ -16,8 +16,8 @@ typedef struct table {
 
 /* ---- lists of words ---- */
 
-/* Appends the words of the statement to the list at offset `member` of the family, a list separated
- * by '|' that may be NULL. */
+/* Appends the words of the statement to a list of the family. The list is a string with the
+ * separator '|', or NULL. `member` is the offset of the pointer to the string in the family. */
 static bool read_words(table *t, size_t member)
 {
     wb__family_parser *p = &t->p;

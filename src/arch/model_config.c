@@ -40,11 +40,13 @@ static void read_window(const wb__config_maker *m)
     wb__fact used = wb__fact_by_path(m->facts, "use_sliding_window");
     wb__fact window = wb__fact_by_path(m->facts, "sliding_window");
     bool off = used.type == WB__FACT_BOOL && used.number == 0;
-    /* An explicit null means that there is no window. A missing key means that it is unknown. */
+    /* An explicit null means that there is no window. A missing key means that the window is
+     * unknown. */
     if (!m->by_key && (off || window.type == WB__FACT_NULL))
         wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
     uint64_t pattern = pattern_of_layer_types(m->facts);
-    /* transformers uses layer_types where both exist. */
+    /* If config.json has both layer_types and sliding_window_pattern, layer_types takes
+     * precedence, as in transformers. */
     if (pattern != 0 && (!m->by_key || !wb__config_is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN)))
         wb__config_set_count(m, WB_CONFIG_SLIDING_WINDOW_PATTERN, pattern, WB_ORIGIN_DERIVED);
 }
@@ -111,8 +113,8 @@ static void derive_from_tensors(const wb__config_maker *m)
         wb__config_set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
 }
 
-/* Returns the canonical name of a stacked expert tensor, or NULL. It is searched in all layers,
- * because layer 0 may have no experts. */
+/* Returns the canonical name of a stacked expert tensor, or NULL. Searches all layers, because
+ * layer 0 may have no experts. */
 static const char *find_experts(const wb__names *names)
 {
     for (size_t i = 0; names != NULL && i < names->entries.count; i++) {

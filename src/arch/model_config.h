@@ -12,15 +12,17 @@
 #include "weighbridge/config.h"
 
 /*
- * Returns the architecture that the files specify, or an empty string. Sets *family to its family,
- * or to NULL if that is unknown. The families of `set`, which may be NULL, are tried first.
+ * Returns the architecture that the files specify, or an empty string. Sets *family to the family
+ * of this architecture, or to NULL if the family is unknown. The families of `set`, which may be
+ * NULL, are tried first.
  */
 wb__str wb__config_architecture(const wb__facts *facts, const wb__family_set *set,
                                 const wb__family **family);
 
 /*
- * Fills a config. `is_said` is true if the files specify the architecture. Then `family` comes from
- * the files, otherwise from the tensor names. `architecture` is NUL-terminated, or NULL if unknown.
+ * Fills a config. If `is_said` is true, the files specify the architecture, and `family` belongs to
+ * it; if `is_said` is false, `family` was determined from the tensor names. `architecture` is
+ * NUL-terminated, or NULL if unknown.
  */
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
                      bool is_said, const char *architecture, const wb__names *names);

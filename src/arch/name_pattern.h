@@ -95,7 +95,7 @@ static inline bool wb__rule_is_encoder(const wb__rule *rule)
     return strncmp(rule->canonical, "enc.", 4) == 0;
 }
 
-/* Returns true if the rule is about stacked experts: it has a spelling with {e}. */
+/* Returns true if the rule is about stacked experts, that is, has a spelling with {e}. */
 bool wb__rule_is_stack(const wb__rule *rule);
 
 #endif

@@ -23,9 +23,9 @@ typedef struct wb__row_order {
 } wb__row_order;
 
 /*
- * Returns the conversion for a tensor with this entry and kind. `family` is NULL if the
- * architecture is unknown. Rows that cannot be divided into heads with an even number of rows are
- * left unchanged.
+ * Returns the conversion to the row order and values of Hugging Face for a tensor with this name
+ * entry and kind. `family` is NULL if the architecture is unknown. Rows that cannot be divided into
+ * heads with an even number of rows are left unchanged.
  */
 wb__row_order wb__row_order_of(const wb__name_entry *entry, const wb__kind *kind,
                                const wb_config *config, const wb__family *family);
@@ -55,7 +55,8 @@ static inline uint64_t wb__row_order_stored(uint64_t head_rows, uint64_t row)
     return row - within + (within < half ? 2 * within : 2 * (within - half) + 1);
 }
 
-/* Returns the Hugging Face row for stored row `row`. */
+/* Returns the index, in the order of Hugging Face, of the row that is stored at index `row`.
+ * head_rows 0: the rows are not permuted. */
 static inline uint64_t wb__row_order_plain(uint64_t head_rows, uint64_t row)
 {
     if (head_rows == 0)

@@ -20,7 +20,7 @@ struct index_walk {
     /* Called for each tensor and its file name; `at` is the offset of the file name. */
     wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
     void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
-    /* State of `pair` and `total`. */
+    /* Members that the functions `pair` and `total` use. */
     wb_status (*each)(void *ctx, wb__str file);
     void *ctx;
     wb__key_set seen;

@@ -78,14 +78,14 @@ typedef struct wb__planned_tensor {
     uint64_t head_rows;
     float offset; /* number added to every value */
     float factor; /* number by which every value is multiplied after `offset` is added */
-    /* Factors for groups of `rows_a_factor` source rows. The values are multiplied by them
-     * before `offset` is added. NULL: no factors. */
+    /* Factors for groups of `rows_a_factor` source rows. The values of a group are multiplied by
+     * its factor before `offset` is added. NULL: no factors. */
     const float *factors;
     uint64_t rows_a_factor;     /* number of source rows with the same factor */
     wb__encoding_spec from, to; /* encodings of the tensor in the source and in the output */
     /* -1: `to` is the requested encoding. Otherwise `to` is a fallback, because the row length does
      * not fit the requested encoding, and `wanted` is the requested dtype. If an MLX quantization
-     * was requested, `wanted` is only a mark, equal to to.dtype. */
+     * was requested, which is no dtype, `wanted` of a fallback equals to.dtype. */
     int32_t wanted;
     wb__route route;
     uint64_t bytes; /* size of the output tensor in bytes: the sum of `part_bytes` */

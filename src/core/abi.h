@@ -102,8 +102,8 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 
 /*
  * Clears a caller's output except `size`, and returns the struct to fill: the caller's struct if
- * its `size` is sizeof, otherwise *own with `size` set. Returns NULL if the caller's `size` is
- * invalid.
+ * its `size` is the sizeof in this library version, otherwise *own with `size` set. Returns NULL if
+ * the caller's `size` is invalid.
  */
 #define WB__OUT(type, caller, own)                                                                 \
     ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))

@@ -134,8 +134,8 @@ struct wb__arena_chunk {
 #define CHUNK_FIRST ((size_t)4096)
 #define CHUNK_LAST ((size_t)1 << 20)
 
-/* An allocation that does not fit in the newest chunk and is larger than 1/CHUNK_PARTS of the next
- * one gets a chunk of its own size. */
+/* An allocation that does not fit in the newest chunk and is larger than 1/CHUNK_PARTS of the size
+ * of the next chunk gets a chunk of its own size. */
 #define CHUNK_PARTS 4
 
 static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)

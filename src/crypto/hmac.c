@@ -6,7 +6,7 @@ static void make_pad(uint8_t pad[WB__SHA256_BLOCK], const uint8_t *key, size_t n
         pad[i] = (uint8_t)((i < n ? key[i] : 0) ^ mask);
 }
 
-/* SHA-256 of a pad and a message. */
+/* Computes the SHA-256 digest of a pad followed by a message. */
 static bool hash_two(wb__sha256 *hash, const uint8_t pad[WB__SHA256_BLOCK], const void *message,
                      size_t n, uint8_t digest[WB__SHA256_BYTES])
 {

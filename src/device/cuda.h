@@ -46,8 +46,8 @@ typedef struct wb__cuda {
 /* Maps a CUDA result code to a wb_status. */
 wb_status wb__cuda_status(int code);
 
-/* Makes the device's context current to this thread. If this returns WB_OK, the caller must call
- * wb__cuda_leave, otherwise it must not. */
+/* Makes the device's context current to this thread. The caller must call wb__cuda_leave if and
+ * only if this returns WB_OK. */
 wb_status wb__cuda_enter(const wb__cuda *cuda);
 void wb__cuda_leave(const wb__cuda *cuda);
 

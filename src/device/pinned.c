@@ -1,6 +1,7 @@
 #include "device/pinned.h"
 
-#define UNIT ((uint64_t)64 << 10) /* sizes are rounded up so that blocks can be reused */
+/* The sizes of blocks are multiples of this number, so that more requests can reuse a block. */
+#define UNIT ((uint64_t)64 << 10)
 
 bool wb__pinned_open(wb__pinned *pinned)
 {

@@ -118,7 +118,8 @@ static int open_file(const char *path)
     return open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 }
 
-/* Checks the file, and sets its length if it is empty. Precondition: byte 0 is locked. */
+/* Checks the file, and sets its length if it is empty. Precondition: the caller has locked byte
+ * 0 of the file. */
 static wb_status prepare(wb__context *context, wb__segment *segment, uint64_t room,
                          uint64_t alignment)
 {
@@ -275,9 +276,10 @@ static bool is_sound(const wb__segment *segment, const slot *at, uint64_t bytes)
 }
 
 /*
- * Looks up a key, and creates its entry if there is none. `owned` is true if the caller has locked
- * the byte of the entry. Returns WB_OK and sets *filled to 1 if the buffer can be used, or to 0 if
- * the caller must fill it. Returns WB_ERROR_CHANGED if another thread or process may be filling it.
+ * Looks up a key, and creates its entry if there is none. `owned` is true if the caller has the
+ * lock for filling the buffer of this entry, a file lock on byte *found + 1. Returns WB_OK and sets
+ * *filled to 1 if the buffer can be used, or to 0 if the caller must fill it. Returns
+ * WB_ERROR_CHANGED if another thread or process may be filling it.
  */
 static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t bytes, bool owned,
                          uint32_t *found, int *filled)

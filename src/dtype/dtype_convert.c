@@ -94,7 +94,7 @@ static void convert_f16_bf16(const uint8_t *src, uint8_t *dst, size_t n)
 static const struct direct {
     int32_t from, to;
     void (*loop)(const uint8_t *src, uint8_t *dst, size_t n);
-    /* faster version that may stop early, see wb__halves; NULL if there is none */
+    /* faster version of `loop`, which may stop early (wb__halves); NULL if there is none */
     wb__halves *avx2;
 } direct[] = {
     {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32, AVX2(f16_f32)},
@@ -131,7 +131,7 @@ static uint64_t get_bits(const wb__dtype *dtype, const uint8_t *src, uint64_t i)
     case 64: return wb__load_le64(src + 8 * i);
     default: break;
     }
-    /* 4 or 6 bits, which span at most two bytes */
+    /* an element of 4 or 6 bits, which spans at most two bytes */
     uint64_t at = i * dtype->block_bits;
     unsigned shift = (unsigned)(at % 8);
     unsigned word = src[at / 8];

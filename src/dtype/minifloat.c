@@ -138,7 +138,7 @@ uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits)
     /* Codes of one sign are consecutive integers in the order of their values. A mantissa that
      * rounds up to the next binade therefore carries into the exponent correctly. */
     uint64_t code = ((uint64_t)(binade - lowest) << mantissa_bits) + units;
-    if (dtype->kind == WB__CLASS_SCALE) /* no subnormals: code 0 already is one unit */
+    if (dtype->kind == WB__CLASS_SCALE) /* a scale cannot be 0: code 0 means one unit */
         code = units == 0 ? 0 : code - 1;
     if (code > greatest_finite(dtype)) {
         uint64_t over = overflow_code(dtype, false);

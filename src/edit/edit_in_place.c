@@ -152,9 +152,9 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const wb__edit_journa
         return WB_OK;
     /*
      * If the file system cannot insert blocks, the file is unchanged, and the caller writes a new
-     * file instead. It requires that the old file stays unchanged, so do not undo: an undo would
-     * write to it. Otherwise undo, as in recovery after a crash: the length of the file shows
-     * whether blocks were inserted.
+     * file instead. The caller requires that the old file stays unchanged, so do not undo: an undo
+     * would write to the old file. Otherwise undo, as in recovery after a crash: the length of the
+     * file shows whether blocks were inserted.
      */
     wb_status status =
         untouched ? WB_OK : wb__edit_undo_in_place(context, job->path, fd, &journal->is);

@@ -68,7 +68,8 @@ static bool is_plain(wb__str name)
                                                 memchr(name.ptr, '\0', name.len) == NULL));
 }
 
-/* Checks the sizes and the index name in a journal: recovery relies on these conditions. */
+/* Returns true if the sizes and the index name in a journal meet the conditions on which recovery
+ * relies. */
 static bool is_valid(const wb__journal *j)
 {
     uint64_t grown;

@@ -36,7 +36,7 @@
 
 typedef struct wb__journal {
     bool in_place;
-    uint64_t before, after; /* lengths of the file */
+    uint64_t before, after; /* length of the file before and after the edit, in bytes */
     wb__str old_header, new_header;
     wb__str index; /* name of the index; empty: the edit does not change it */
     wb__str old_index, new_index;
@@ -61,8 +61,8 @@ uint8_t *wb__journal_old_header(uint8_t *bytes);
 /* Adds the checksum. */
 void wb__journal_seal(const wb__hash_key *key, uint8_t *bytes, size_t n);
 
-/* Parses a journal. The strings point into `bytes`. Returns false if it is malformed or its checksum
- * is wrong. */
+/* Parses a journal. The strings point into `bytes`. Returns false if the journal is malformed or
+ * its checksum is wrong. */
 bool wb__journal_parse(const wb__hash_key *key, const uint8_t *bytes, size_t n,
                        wb__journal *journal);
 

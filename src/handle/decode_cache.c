@@ -10,7 +10,7 @@ struct wb__decode_cache {
     wb_allocator allocator;
     pthread_mutex_t lock;
     wb__cached_tensor
-        *cached[WB__CACHED_TENSORS]; /* most recently used first, with and without users */
+        *cached[WB__CACHED_TENSORS]; /* most recently used first; callers may hold some of them */
     wb__inflate_stream *idle[IDLE];
     size_t next; /* index in `idle` of the stream that is replaced next, once `idle` is full */
 };

@@ -16,8 +16,8 @@ struct wb__inflate_stream;
  * next. */
 #define WB__CACHED_TENSORS 2
 
-/* A cached tensor. `data` has its elements in the order of the file. `users` is the number of
- * callers that have not released the tensor. */
+/* A cached tensor. `data` has the elements of the tensor in the order of the file. `users` is the
+ * number of callers that have not released the tensor. */
 typedef struct wb__cached_tensor {
     size_t tensor;
     size_t bytes;

@@ -2,7 +2,7 @@
 #include "handle/semantics.h"
 #include "weighbridge/tensor.h"
 
-/* Returns the dtype number that engines use for an MLX type. */
+/* Returns wb_encoding.dtype: a wb_dtype, or the number that engines use for an MLX type. */
 static int32_t effective_dtype(const wb__packed *packed)
 {
     static const int32_t affine[] = {

@@ -76,7 +76,7 @@ typedef struct wb__name_list {
     uint64_t offsets[];
 } wb__name_list;
 
-/* Frees everything that the model owns and makes it empty, as after wb__model_new. */
+/* Frees everything that the model owns. The model is then empty, as after wb__model_new. */
 void wb__model_reset(wb_model *model, wb__context *context);
 
 #endif

@@ -267,7 +267,8 @@ int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t key_len, 
 
 /* ---- arrays ---- */
 
-/* Describes `array` in `out`, the struct that WB__OUT returned for `caller`. */
+/* Writes the description of `array` to the struct of the caller. `out` is the struct that
+ * WB__OUT (core/abi.h) returned for `caller`. */
 static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *caller,
                            wb_meta_array *out)
 {

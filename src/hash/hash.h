@@ -51,7 +51,7 @@ typedef struct wb__value_hash {
  * a digest.
  */
 typedef struct wb__file_part {
-    uint64_t bytes; /* number of bytes, not 0; a part begins at the end of the previous part */
+    uint64_t bytes; /* size, not 0; each part begins at the end of the previous part */
     wb__str tensor; /* tensor name; ptr is NULL if the part is no tensor */
     const wb__digest *chunks;
 } wb__file_part;

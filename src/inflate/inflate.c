@@ -164,7 +164,7 @@ wb__inflated wb__inflater_run(wb__inflater *inflater, wb__inflate_step *step)
         if (result != Z_OK && result != Z_BUF_ERROR)
             return WB__INFLATED_BROKEN;
         /* Return if the input is used up, the output buffer is full, or zlib made no progress
-         * (Z_BUF_ERROR). Otherwise a buffer was too long for one call of zlib: call it again. */
+         * (Z_BUF_ERROR). Otherwise a buffer was too long for one call of zlib: call zlib again. */
         if (step->in_bytes == 0 || step->out_bytes == 0 || result == Z_BUF_ERROR)
             return WB__INFLATED_MORE;
     }

@@ -113,8 +113,8 @@ static int follow(walk *w, const char *name, bool *is_link)
     return take_target(w, target);
 }
 
-/* Resolves the component `name`: follows a link, or enters a directory. Does not open the last
- * component, but sets *is_found. */
+/* Resolves the component `name`: follows a link, or enters a directory. If `name` is the last
+ * component and no link, sets *is_found to true instead and does not open it. */
 static int step(walk *w, const char *name, bool *is_found)
 {
     bool is_link, is_last = w->path[w->at] == '\0';

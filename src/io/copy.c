@@ -52,7 +52,7 @@ typedef struct spool_file {
     bool in_memory;
 } spool_file;
 
-/* Appends `chunk`. Moves the data to disk once it exceeds the limit spool_memory. */
+/* Appends `chunk`. Moves all data to disk once the data exceeds the limit spool_memory. */
 static wb_status spool_append(wb__context *context, spool_file *spool, const uint8_t *chunk,
                               size_t n)
 {
@@ -67,7 +67,8 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
             ssize_t got = pread(spool->fd, piece, sizeof piece, (off_t)at);
             if (got < 0 && errno == EINTR)
                 continue;
-            /* End of file before all written bytes were read back is an error. */
+            /* The file has all written bytes: its end before all of them were read back is an
+             * error. */
             status = got <= 0 ? wb__fail_os(context, got == 0 ? EIO : errno, WB__MSG_IO_STREAM_READ)
                               : write_all(context, disk, piece, (size_t)got);
             at += got <= 0 ? 0 : (uint64_t)got;

@@ -101,7 +101,7 @@ static int dress(int folder, const struct stat *st)
         fchown(folder, st->st_uid, st->st_gid) != 0)
         mode &= 0777;
     if ((own.st_mode & 07777) == mode)
-        return 0; /* wb --sandbox forbids some modes, which folders nevertheless may have */
+        return 0; /* wb --sandbox refuses to set some modes, even if the directory has them */
     return fchmod(folder, mode) != 0 ? errno : 0;
 }
 

@@ -150,7 +150,7 @@ int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n)
     const unsigned all =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     /*
-     * The kernel reports a write error only once, either here or by fsync, so return it. Other
+     * The kernel reports a write error only once, either here or by fsync, so return this error. Other
      * errors are harmless.
      */
     if (sync_file_range(sink->fd, (off_t)offset, (off_t)n, all) != 0 &&

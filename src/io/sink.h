@@ -284,7 +284,8 @@ int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n);
  */
 size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n);
 
-/* Extends a shorter file to `length` bytes; the new bytes are zero. Returns 0 or errno. */
+/* Extends a file that is shorter than `length` bytes to `length` bytes; the new bytes are zero.
+ * Returns 0 or errno. */
 int wb__write_extend(int fd, uint64_t length);
 
 /*

@@ -48,7 +48,7 @@ static int dress(const wb_sink *sink)
         (void)ignored;
     }
     if ((st.st_mode & 07777) == sink->mode)
-        return 0; /* wb --sandbox forbids some modes, which files nevertheless may have */
+        return 0; /* wb --sandbox refuses to set some modes, even if the file already has them */
     return fchmod(sink->fd, sink->mode) == 0 ? 0 : errno;
 }
 

@@ -57,7 +57,8 @@ static bool fill(wb__cursor *cursor)
 static bool read_at(void *ctx, uint64_t offset, void *dst, size_t n)
 {
     const wb__window *window = ctx;
-    /* The error is discarded: a reader whose read fails here reads the bytes again in order. */
+    /* The error is discarded: after a failure the caller reads the same bytes again in order,
+     * through fill(), which reports the error. */
     wb_error ignored;
     wb__context context = *window->context;
     context.error = &ignored;
@@ -95,15 +96,18 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
 /* ---- retaining the header ---- */
 
 /*
- * The length of a header is known only at its end. Most headers are shorter than KEEP_FIRST or
- * KEEP_SECOND; untouched pages of a larger block use only address space. Reads are done in chunks
- * that stay in the second-level cache until they are parsed.
+ * Sizes of the buffer of a retained header. The length of a header is known only at its end, so the
+ * buffer has KEEP_FIRST bytes at first, then KEEP_SECOND, and then grows by a factor of 4. Most
+ * headers fit into one of the first two sizes. Untouched pages of a buffer use only address space.
+ * Each read gets at most KEEP_CHUNK bytes, which stay in the second-level cache until they are
+ * parsed.
  */
 #define KEEP_FIRST ((size_t)64 << 10)
 #define KEEP_SECOND ((size_t)32 << 20)
 #define KEEP_CHUNK ((size_t)256 << 10)
 
-/* Returns the next buffer size after `held` bytes, including WB__CURSOR_SLACK. */
+/* Returns the size of the buffer to use next if the current buffer is full with `held` bytes. The
+ * size includes WB__CURSOR_SLACK. */
 static size_t next_size(size_t held, uint64_t limit)
 {
     size_t wanted = held < KEEP_FIRST      ? KEEP_FIRST

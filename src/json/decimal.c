@@ -10,7 +10,11 @@
 
 #include <float.h>
 
-#define LIMBS 136 /* 32-bit limbs: 10^(800 + 330) has 3754 bits, and the division needs 64 more */
+/*
+ * Maximum number of 32-bit limbs. The largest power of ten is 10^(800 + 330), for WB__JSON_DIGITS
+ * digits and the exponent -330. It has 3754 bits, and the division needs 64 more.
+ */
+#define LIMBS 136
 
 typedef struct big {
     uint32_t limb[LIMBS]; /* least significant first */

@@ -80,7 +80,7 @@ bool wb__json_read_number(wb__json *json)
             return fail_number(json);
         for (; is_digit(c); c = wb__cursor_peek(cursor)) {
             add_digit(decimal, c - '0');
-            decimal->exponent -= decimal->count == 0; /* leading zeros after the decimal point */
+            decimal->exponent -= decimal->count == 0; /* a leading zero lowers the exponent */
             cursor->p++;
         }
     }

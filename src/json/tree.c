@@ -176,7 +176,7 @@ wb__str wb__tree_string(const wb__tree *tree, wb__node node)
     return (wb__str){tree->text + n->at + 1, n->extent};
 }
 
-/* Parses a number again. Its syntax was already checked. */
+/* Parses a number again, to get its value. Its syntax was already checked. */
 static bool number(const wb__tree *tree, wb__node node, wb__json *json)
 {
     if (!is_type(tree, node, WB__JSON_UINT))

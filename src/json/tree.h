@@ -35,8 +35,8 @@ typedef uint32_t wb__node;
 
 /*
  * Parses `bytes` bytes of text (less than 4 GiB). The tree modifies the text and keeps pointers
- * into it. NaN and the infinities are accepted as numbers, because Python writes them into such
- * files. Returns false and sets fault and fault_at if the text is not exactly one JSON value.
+ * into it. NaN and the infinities are accepted as numbers, because Python's json module writes
+ * them. Returns false and sets fault and fault_at if the text is not exactly one JSON value.
  * Release with wb__tree_free, also after a failure.
  */
 bool wb__tree_parse(wb__tree *tree, char *text, size_t bytes, const wb_allocator *allocator);

@@ -41,8 +41,11 @@ static void digest_two(const wb__load_piece *a, const wb__load_piece *b)
     digest_rest(b, blocks);
 }
 
-/* Returns a ready job other than `other_than` that no worker processes, or NULL. The job belongs to
- * another file than `other_than`, because a file has only one next piece. */
+/*
+ * Returns a ready job other than `other_than` that no worker processes, or NULL. The job belongs
+ * to another file than `other_than`, because only one piece of a file can be the next one to
+ * digest.
+ */
 static wb__digest_job *find_job(const wb__load *load, const wb__digest_job *other_than)
 {
     for (wb__digest_job *job = load->jobs; job != NULL; job = job->next) {

@@ -335,8 +335,8 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 
 /*
  * Submits more pieces to the ring before the worker processes this one. Returns false if this piece
- * need not be processed: after a failure, only earlier pieces than the failed one are processed,
- * because they may also fail, and the earliest error is reported.
+ * need not be processed. After a failure, only the pieces before the failed one are processed: one
+ * of them may also fail, and the earliest error is reported.
  */
 static bool read_on(wb__lane *lane, wb__load_piece *piece)
 {

@@ -12,7 +12,7 @@
 struct wb__stage {
     uint8_t *memory; /* the buffer, aligned for direct I/O */
     size_t bytes;
-    size_t used; /* number of bytes at the start of the buffer that are copies of mapped bytes */
+    size_t used; /* number of bytes in use at the start of the buffer: copies of mapped bytes */
     void *block; /* the allocation that contains `memory` */
     size_t block_bytes;
     bool is_device_s; /* `block` comes from wb_device.stage and is freed by wb_device.unstage */

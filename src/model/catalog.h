@@ -106,7 +106,7 @@ wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
 /* Returns the index of the file that contains the tensor. */
 size_t wb__catalog_file_of(const wb__catalog *model, size_t tensor);
 
-/* Returns the offset of the tensor's data from the start of its file, in bytes. */
+/* Returns the offset of the tensor's data from the start of the file that contains it, in bytes. */
 uint64_t wb__catalog_offset_of(const wb__catalog *model, size_t tensor);
 
 /*

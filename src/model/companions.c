@@ -44,8 +44,8 @@ static const naming namings[WB__NAMINGS] = {
      WB__GLOBAL_NONE},
     {WB_DTYPE_NVFP4, TEXT(".weight"), {NONE, NONE, NONE, TEXT(".scale"), NONE}, WB__GLOBAL_FACTOR},
 };
-/* Number of rows whose packing can depend on config files: all except the last, because a ggml type
- * such as NVFP4 defines its packing itself. */
+/* Number of rows of `namings` whose packing can depend on config files: all except the last,
+ * because a ggml type such as NVFP4 defines its packing itself. */
 #define HINTED (WB__NAMINGS - 1)
 
 static bool has_dtype(const wb__table *table, int32_t dtype)
@@ -88,7 +88,8 @@ static bool is_joined(wb__str name, wb__str module, wb__str ending)
 static uint32_t look_up(wb__companions *c, wb__str module, wb__str ending)
 {
     char buffer[256];
-    size_t len = module.len + ending.len; /* fits: both are shorter than the table's names */
+    size_t len = module.len + ending.len; /* cannot overflow: each is shorter than all names
+                                           * together */
     char *name = len <= sizeof buffer ? buffer : wb__alloc(c->allocator, len);
     if (name == NULL) {
         c->failed = true;
@@ -226,7 +227,8 @@ typedef struct receiver {
 
 /* Handles tensor i, whose name has the ending `e`. If this is the ending of a required companion,
  * reports the group of the tensor. Otherwise records in c->exists that the optional part exists,
- * and returns WB__SEARCH_AGAIN if a group was reported before this was known. */
+ * and returns WB__SEARCH_AGAIN if a group of the same naming convention was already reported
+ * without this part. */
 static wb__search visit(wb__companions *c, ending *e, size_t i, wb__str name, const receiver *to)
 {
     wb__group group;
@@ -279,7 +281,8 @@ wb__search wb__companions_search(wb__companions *companions,
     const receiver to = {take, ctx}, nobody = {NULL, NULL};
     wb__search result = visit_all(companions, &to);
     if (result == WB__SEARCH_AGAIN) {
-        /* Determine which parts exist at all, so that the next search is the last. */
+        /* The search ended early. Search again without reporting, to find which optional parts the
+         * model has. The next search of the caller can then report complete groups. */
         memset(companions->reported, 0, sizeof companions->reported);
         (void)visit_all(companions, &nobody);
     }

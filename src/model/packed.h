@@ -114,7 +114,7 @@ typedef struct wb__tensors {
     size_t packed_capacity;
     /* The following three are NULL if numbers and indices are identical. */
     uint32_t *stored;  /* index of the stored tensor of each number */
-    uint32_t *seen_as; /* number of stored tensor i; count + i if it is a companion */
+    uint32_t *seen_as; /* number of stored tensor i in public functions; count + i: a companion */
     uint8_t *roles;    /* role of each stored tensor (wb__role) */
     void *block;       /* memory of packed, stored, seen_as and roles */
     size_t block_bytes;

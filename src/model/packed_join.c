@@ -12,7 +12,7 @@
 /* The packing of a group. It depends only on the kinds (dtype and shape) of the parts, the naming
  * convention and the hint of the config files. Groups that agree in these can share a solution. */
 typedef struct solution {
-    wb__packing packing;       /* first, because wb__packed.packing points to it */
+    wb__packing packing;       /* first member, so that wb__packed.packing points to the solution */
     uint32_t kinds[WB__PARTS]; /* index of each part's kind in the table; UINT32_MAX: no part */
     wb__packing_hint hint;
     unsigned naming;
@@ -30,7 +30,7 @@ typedef struct joiner {
     const wb__packing_hints *hints;
     size_t (*file_of)(const void *ctx, size_t stored);
     const void *ctx;
-    const solution *recent[RECENT]; /* solutions of the previous groups; NULL: unused */
+    const solution *recent[RECENT]; /* the latest different solutions, to be shared; NULL: none */
     size_t oldest;                  /* index in `recent` */
     bool unsorted;                  /* the groups are not sorted by the index of their values */
     size_t companion_count;         /* number of tensors with the role WB__ROLE_COMPANION */
@@ -51,7 +51,7 @@ static void set_kinds(const joiner *join, const wb__group *group, uint32_t kinds
     }
 }
 
-/* Returns the solution for a group, or NULL if out of memory. */
+/* Computes the packing of a group. Returns NULL if out of memory. */
 static const solution *solve(joiner *join, const wb__group *group, const wb__packing_hint *hint)
 {
     const wb__kind *values = wb__table_kind_of(join->table, group->parts[WB__PART_VALUES]);
@@ -76,7 +76,8 @@ static const solution *solve(joiner *join, const wb__group *group, const wb__pac
     return s;
 }
 
-/* As solve, but reuses a recent solution: most models have few different shapes. */
+/* Like solve, but reuses the packing of a previous group that agrees in kinds, naming convention
+ * and hint. Most models have few different groups. */
 static const solution *find_solution(joiner *join, const wb__group *group,
                                      const wb__packing_hint *hint)
 {

@@ -20,7 +20,7 @@
 #define PART_SHIFT 12   /* PART_SLOTS is 1 << PART_SHIFT */
 #define PARTS_MAX 1024
 #define CHUNK 8192     /* number of tensors that a task sorts */
-#define PUT_OFF_MAX 64 /* maximum number of put-off tensors of a part; usually there is about one */
+#define PUT_OFF_MAX 64 /* maximum number of tensors of a part that are inserted only at the end */
 
 typedef struct entry {
     uint32_t hash;
@@ -81,15 +81,18 @@ static bool same_name(const wb__table *table, size_t a, size_t b)
     return wb__str_equal(wb__table_name(table, a), wb__table_name(table, b));
 }
 
-/* The part that a task fills. */
+/* State of a task that fills one part of the slots. */
 typedef struct filling {
     const wb__table *table;
     part *part;
     uint32_t *slots;
-    uint32_t hashes[PART_SLOTS]; /* of the tensors in the slots: records are not in the cache */
+    uint32_t hashes[PART_SLOTS]; /* hash of the tensor in each slot, kept here because reading
+                                  * records is slow */
 } filling;
 
-/* Inserts a tensor. Returns false if another one has its name, or if it cannot be put off. */
+/* Inserts a tensor. If the part has no free slot for it, puts the tensor off: adds it to the list
+ * of tensors to insert later. Returns false if another tensor has the same name, or the list is
+ * full. */
 static bool insert(filling *f, const entry *e)
 {
     size_t slot = e->hash & (PART_SLOTS - 1);

@@ -25,9 +25,11 @@ static void compact(wb__table *table, size_t from)
     table->names_used = names;
 }
 
-/* Allocates `count` slots, without clearing them. The slots of the first file are placed in the
+/*
+ * Allocates `count` slots, without clearing them. The slots of the first file are placed in the
  * region after the names, if they fit there. The reservation for the first file includes space for
- * them. */
+ * these slots.
+ */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
     size_t bytes = count * sizeof *table->slots;
@@ -83,8 +85,8 @@ static inline void prefetch(const void *address)
 #endif
 }
 
-/* Builds a large hash table that must be built anyway. Returns false if it was not built, for
- * example because a name is repeated; then no slots remain. */
+/* If the table is large, needs more slots, and has an executor, builds its hash table in parallel.
+ * Returns false if the hash table was not built, for example because a name is repeated. */
 static bool index_at_once(wb__table *table, const wb__context *context, size_t from)
 {
     if (context->executor.parallel_for == NULL || table->count < WB__INDEX_AT_ONCE ||

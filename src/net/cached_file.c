@@ -12,7 +12,7 @@
 #define DIRECT_PIECES 8u
 
 /* Passes the new bytes of a chunk to the prediction of the header's length (net/extent.h), if they
- * follow those that it has seen. The lock is held. */
+ * directly follow the bytes that were passed before. The lock is held. */
 static void feed_extent(wb__cached_file *file, wb__chunk *chunk)
 {
     wb__extent *extent = &file->extent;
@@ -37,7 +37,8 @@ static wb__expected *find_expected(wb__cached_file *file, uint64_t offset)
     return NULL;
 }
 
-/* Returns the end of the next chunk of a range that was announced, and lets the next one be larger. */
+/* Returns the end of the chunk to fetch at `offset` of an announced range. Doubles the size for the
+ * chunk after it, up to WINDOW_LAST. */
 static uint64_t next_window(wb__expected *range, uint64_t offset)
 {
     uint64_t left = range->end - offset;
@@ -45,8 +46,9 @@ static uint64_t next_window(wb__expected *range, uint64_t offset)
     range->window = range->window * 2 > WINDOW_LAST ? WINDOW_LAST : range->window * 2;
     if (range->depth < DEPTH_MAX)
         range->depth++;
-    /* Extend the chunk to the end of the range if little would be left, and to LEAST_BYTES: the
-     * bytes after a small range are often read next. */
+    /* If less than a quarter of n would be left of the range, extend the chunk to the end of the
+     * range, and to at least LEAST_BYTES, because the bytes after a small range are often read
+     * next. */
     if (left < n + n / 4)
         n = left < LEAST_BYTES ? LEAST_BYTES : left;
     return offset + n;
@@ -127,8 +129,9 @@ static wb_status await_byte(wb__chunk *chunk, uint64_t offset, uint64_t *arrived
     }
 }
 
-/* Ends the use of a chunk. Without users, nobody advances its transfer, so another transfer must
- * ask for the content address in its place (wb__transfer_disclaim). */
+/* Ends the use of a chunk. Nobody advances the transfer of a chunk without users. If this transfer
+ * was to ask for the content address (net/remote.h), another one must ask
+ * (wb__transfer_disclaim). */
 static void leave(wb__chunk *chunk)
 {
     wb_net *net = chunk->file->remote.net;
@@ -144,7 +147,8 @@ static void leave(wb__chunk *chunk)
         wb__chunk_free(chunk);
 }
 
-/* Finds or creates the chunk for a read, and creates those ahead of it. */
+/* Finds or creates the chunk for a read, and creates the chunks that are fetched ahead of the
+ * read. */
 static wb__chunk *enter(wb__cached_file *file, uint64_t offset, size_t n, wb__chunk **ahead,
                         size_t *ahead_count)
 {

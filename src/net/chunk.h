@@ -31,13 +31,14 @@ wb__chunk *wb__chunk_new(struct wb__cached_file *file, uint64_t begin, uint64_t 
 void wb__chunk_detach(wb__chunk *chunk);
 void wb__chunk_free(wb__chunk *chunk);
 
-/* Makes the chunk the one that was used last. */
+/* Marks the chunk as the most recently used one. */
 void wb__chunk_use(wb__chunk *chunk);
 
 /* Returns the chunk that has the byte at `offset`, or will have it; NULL if there is none. */
 wb__chunk *wb__chunk_find(const struct wb__cached_file *file, uint64_t offset);
 
-/* Returns the start of the first chunk after `offset`, at most `end`. */
+/* Returns the start of the first existing chunk after `offset`, or `end` if there is none before
+ * `end`. */
 uint64_t wb__chunk_clip(const struct wb__cached_file *file, uint64_t offset, uint64_t end);
 
 #endif

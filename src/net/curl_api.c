@@ -38,7 +38,7 @@ static void *open_library(void)
     return library;
 }
 
-/* The library stays loaded for the life of the process: it may have registered handlers. */
+/* libcurl stays loaded for the life of the process, because it may have registered handlers. */
 static void load(void)
 {
     void *library = open_library();

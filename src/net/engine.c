@@ -10,7 +10,7 @@
 #include "net/curl_api.h"
 #include "net/net_messages.h"
 
-#define BULK_BUFFER (512L << 10) /* the maximum of libcurl 7.88; its default is 16 KiB */
+#define BULK_BUFFER (512L << 10) /* maximum buffer of libcurl 7.88, whose default is 16 KiB */
 #define POLL_MS 1000
 #define IDLE_CONNECTIONS 64L
 
@@ -21,9 +21,10 @@ struct wb__engine {
     wb__engine_options options;
     pthread_mutex_t lock;
     pthread_t thread;
-    pid_t process;          /* a fork of it has no thread */
+    pid_t process;          /* process in which `thread` runs; a forked child has no such thread */
     bool running, stop;     /* under the lock */
-    wb__exchange *incoming; /* under the lock: not yet seen by the thread, oldest first */
+    wb__exchange *incoming; /* exchanges that the thread has not seen yet, oldest first; under
+                             * the lock */
     wb__exchange **incoming_end;
     wb__exchange *active; /* of the thread */
 };
@@ -331,7 +332,7 @@ void wb__engine_free(wb__engine *engine)
 {
     if (engine == NULL)
         return;
-    if (engine->process == getpid()) /* the connections belong to that process alone */
+    if (engine->process == getpid()) /* a forked process must not close its parent's connections */
         stop(engine);
     wb_allocator allocator = engine->allocator;
     wb__free(&allocator, engine, sizeof *engine);

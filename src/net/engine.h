@@ -1,11 +1,11 @@
 /*
  * net/engine.h: HTTP requests through libcurl, many at a time, on one thread of their own.
  *
- * An exchange is one GET request and its response. wb__engine_start hands it to the engine's thread,
- * which calls `begin` when the header is complete, `data` for each piece of the body, and `finished`
- * once at the end; these functions must not block for long. Until `finished`, the exchange and all
- * memory that it borrows belong to the engine. Redirects are not followed, nothing is decompressed,
- * and nothing is sent again: the callers decide (net/fetch.h, net/transfer.h).
+ * An exchange is one GET request and its response. wb__engine_start hands it to the engine's
+ * thread, which calls `begin` when the header is complete, `data` for each piece of the body, and
+ * `finished` once at the end; these functions must not block for long. Until `finished`, the
+ * exchange and all memory that it borrows belong to the engine. Redirects are not followed, nothing
+ * is decompressed, and nothing is sent again: the callers decide (net/fetch.h, net/transfer.h).
  *
  * libcurl is loaded at run time, when the first engine is created.
  */
@@ -28,7 +28,7 @@ typedef enum wb__outcome {
     WB__OUTCOME_CONNECT,      /* no connection to the host */
     WB__OUTCOME_CERTIFICATE,  /* the certificate of the host is not trusted */
     WB__OUTCOME_TLS,          /* TLS failed otherwise */
-    WB__OUTCOME_TIMEOUT,      /* no connection, or no byte, for too long */
+    WB__OUTCOME_TIMEOUT,      /* no connection or no byte within the time limit */
     WB__OUTCOME_CUT,          /* the connection ended in the middle */
     WB__OUTCOME_MEMORY,       /* memory ran out */
     WB__OUTCOME_PROTOCOL      /* the reply was not HTTP, or anything else failed */

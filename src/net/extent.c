@@ -43,7 +43,7 @@ typedef enum phase {
 /* Sizes of the types of values in bytes; 0 for string and array. */
 static const uint8_t type_bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-/* Returns the number of bytes of the item that a phase reads. */
+/* Returns the number of bytes of the item that is read in the current phase. */
 static size_t item_size(const wb__extent *e)
 {
     switch (e->phase) {
@@ -129,8 +129,9 @@ static void take_item(wb__extent *e, uint64_t value)
     switch (e->phase) {
     case PHASE_VERSION:
         e->phase = PHASE_TENSORS;
-        if (value < 2 ||
-            value > 3) /* version 1 has lengths of 4 bytes; other numbers: big-endian */
+        /* The length cannot be predicted for version 1, which has lengths of 4 bytes, and for other
+         * numbers, which are versions of big-endian files. */
+        if (value < 2 || value > 3)
             lose(e);
         break;
     case PHASE_TENSORS:

@@ -22,8 +22,8 @@ typedef enum wb__extent_kind {
 
 typedef struct wb__extent {
     wb__extent_kind kind;
-    uint64_t fed; /* bytes so far: the next feed begins at this offset */
-    uint64_t end; /* prediction; 0: none */
+    uint64_t fed; /* number of bytes fed so far: the next feed begins at this file offset */
+    uint64_t end; /* predicted end of the header, as a file offset; 0: no prediction */
 
     /* ---- GGUF ---- */
     uint64_t at;       /* offset of the next item; may be after `fed` */

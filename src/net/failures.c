@@ -12,7 +12,7 @@ typedef struct reason {
     const char *message;
 } reason;
 
-/* The first row that fits counts. */
+/* The first row with the status and the code of the response determines the error. */
 static const reason reasons[] = {
     {401, "RepoNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_REPOSITORY, WB__MSG_NET_REPOSITORY},
     {404, "RepoNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_REPOSITORY, WB__MSG_NET_REPOSITORY},

@@ -160,7 +160,8 @@ static wb__file_entry **slot_of(wb_net *net, const char *path)
     return &net->files->slots[wb__siphash(&net->files->key, path, strlen(path)) % SLOTS];
 }
 
-/* Returns the entry of a path, or NULL. *is_full: no entry can be added. */
+/* Returns the entry of a path, or NULL. Sets *is_full to whether the table is full, so that no
+ * entry can be added. */
 static wb__file_entry *find(wb_net *net, const char *path, bool *is_full)
 {
     wb__net_lock(net);
@@ -216,7 +217,8 @@ static wb__file_entry *new_entry(wb_net *net, const char *path)
     return entry;
 }
 
-/* Adds an entry, unless another thread has added one for the same path, which is returned then. */
+/* Adds an entry and returns it. If another thread has added one for the same path, returns that
+ * entry instead. */
 static wb__file_entry *add_entry(wb_net *net, wb__file_entry *entry)
 {
     wb__net_lock(net);
@@ -257,8 +259,9 @@ static wb_status probe_entry(wb_net *net, wb__context *context, wb__file_entry *
     return is_folder ? WB_OK : status;
 }
 
-/* Returns true if the file does not exist. Servers that do not list their files answer 403 for such
- * a file, so a denial counts unless a listing has the file (and its digest). */
+/* Returns true if the failure means that the file does not exist. Servers that do not list their
+ * files answer 403 for such a file. A denial therefore has this meaning, unless the digest of the
+ * file is known, because a listing then contains the file. */
 static bool counts_as_missing(const wb__context *context, const wb__file_entry *entry,
                               wb_status status)
 {
@@ -322,7 +325,8 @@ wb_status wb__file_entry_get(wb_net *net, wb__context *context, const char *path
         status = recall(net, context, *entry, &must_probe);
     if (status != WB_OK || !probe || !must_probe)
         return status;
-    /* The entry is in the table already, so that threads that ask for one file share the request. */
+    /* The entry is in the table already, so that threads that ask for one file share the
+     * request. */
     status = probe_entry(net, context, *entry);
     return counts_as_missing(context, *entry, status) ? keep_missing(net, context, *entry) : status;
 }

@@ -216,7 +216,7 @@ wb_status wb__repo_share(wb_net *net, wb__context *context, const wb__address *a
     wb_status status = wb__repo_open(net, context, address, &made);
     if (status != WB_OK)
         return status;
-    wb__net_lock(net); /* another thread may have added the same one, which does no harm */
+    wb__net_lock(net); /* another thread may have added the same repository, which does no harm */
     made->next = net->repos;
     net->repos = made;
     wb__net_unlock(net);

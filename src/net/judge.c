@@ -166,7 +166,7 @@ static void renew(const judgement *j)
 
 /* ---- 416 ---- */
 
-/* "bytes * /0" is how a server answers a range of an empty file. */
+/* A server answers a request for a range of an empty file with "bytes * /0" (without the space). */
 static void judge_unsatisfied(const judgement *j)
 {
     wb__transfer *t = j->t;
@@ -190,7 +190,7 @@ static void judge_unsatisfied(const judgement *j)
 
 /* ---- all cases ---- */
 
-/* Returns the remaining bytes of the range. */
+/* Returns the number of bytes of the range that have not been received yet. */
 static uint64_t rest(const judgement *j)
 {
     const wb__transfer *t = j->t;
@@ -225,8 +225,8 @@ static void judge_status(const judgement *j)
         fail_reply(j);
 }
 
-/* A response that contradicts what is known is asked for once more: a proxy or another server
- * behind the same name may be at fault. */
+/* Handles a response that contradicts what is known about the file. The request is sent once more,
+ * because a proxy or another server behind the same name may be at fault. */
 static void judge_fault(const judgement *j)
 {
     wb__transfer *t = j->t;

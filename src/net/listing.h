@@ -27,8 +27,8 @@
 typedef struct wb__repo_file {
     const char *path;
     uint64_t size;                   /* in bytes */
-    char oid[WB__HEX_COMMIT + 1];    /* git id: of the file, or of its LFS pointer */
-    char sha256[WB__HEX_SHA256 + 1]; /* of the file if it is stored by LFS, else empty */
+    char oid[WB__HEX_COMMIT + 1];    /* git object id of the file, or of its LFS pointer */
+    char sha256[WB__HEX_SHA256 + 1]; /* SHA-256 of the file if it is stored by LFS, else empty */
     char xet[WB__HEX_SHA256 + 1];    /* hash in Xet storage; empty if there is none */
 } wb__repo_file;
 

@@ -13,25 +13,26 @@
 /* The functions …_fault return NULL, or the reason why the text is refused (a static string). */
 
 /*
- * The path of a file in a repository: relative, segments separated by '/', each of 1 to 255 bytes,
- * none of them "." or ".." or ".git", no backslash, no control characters, valid UTF-8, no drive
- * letter ("C:").
+ * Checks the path of a file in a repository. The path must be relative and valid UTF-8, without
+ * backslash, control character or drive letter ("C:"). Its segments, separated by '/', must have 1
+ * to 255 bytes each and not be ".", ".." or ".git".
  */
 const char *wb__path_fault(wb__str path);
 
-/* owner/name of a repository: letters, digits, '-', '_' and '.', not "--" or "..", at most 96 bytes
- * each. */
+/* Checks the text owner/name of a repository. Owner and name have at most 96 bytes each: letters,
+ * digits, '-', '_' and '.', but neither "--" nor "..". */
 const char *wb__repo_fault(wb__str repo);
 
-/* A branch, a tag, a reference or a commit: no "..", no empty segment, no control character. */
+/* Checks the name of a branch, tag, reference or commit: no "..", no empty segment, no control
+ * character. */
 const char *wb__revision_fault(const char *revision);
 
 /* Returns true if the text consists of lower-case hexadecimal digits. */
 bool wb__is_hex(wb__str text);
 
 /*
- * The name of a blob: takes weak prefix and quotes off an ETag. Returns the 40 or 64 hexadecimal
- * digits inside, or an empty string if the ETag is anything else.
+ * Returns the name of the blob that an ETag identifies: the 40 or 64 hexadecimal digits in it,
+ * without the prefix W/ and the quotes. Returns an empty string if the ETag contains anything else.
  */
 wb__str wb__blob_name(wb__str etag);
 

@@ -99,8 +99,8 @@ void wb__net_note(const wb_net *net, const char *format, ...)
 
 /* ---- requests ---- */
 
-/* Returns true once if the token goes to an endpoint other than the default one or this machine:
- * the user should know. The lock is held. */
+/* Returns true, but only once, if the token is sent to an endpoint that is neither the default
+ * one nor this machine: the user should know this. The lock is held. */
 static bool must_warn(wb_net *net)
 {
     const wb__settings *settings = &net->settings;

@@ -60,15 +60,15 @@ struct wb_net {
 void wb__net_lock(wb_net *net);
 void wb__net_unlock(wb_net *net);
 
-/* Wait for a change, with the lock held; wb__net_wait_until at most until a time of
- * wb__net_now_ms. */
+/* Wait for a change; wb__net_wait_until waits at most until the time `ms`, which is compared
+ * with wb__net_now_ms. The lock must be held. */
 void wb__net_wait(wb_net *net);
 void wb__net_wait_until(wb_net *net, uint64_t ms);
 
 /* Signals a change, with the lock held. */
 void wb__net_signal(wb_net *net);
 
-/* Without the lock: wb__net_changes returns the number of changes so far. wb__net_wait_change waits
+/* Call both without the lock. wb__net_changes returns the number of changes so far. wb__net_wait_change waits
  * until there are more than `seen`, at most until the time `ms`, and returns their number. */
 uint64_t wb__net_changes(wb_net *net);
 uint64_t wb__net_wait_change(wb_net *net, uint64_t seen, uint64_t ms);

@@ -18,11 +18,12 @@ void wb__percent_byte(wb__buffer *out, char c);
  * two hexadecimal digits, or the result has a NUL. */
 bool wb__percent_decode(wb__buffer *out, wb__str text);
 
-/* Return the value of a hexadecimal digit, or -1, and the digit of a value below 16. */
+/* wb__hex_value returns the value of a hexadecimal digit, or -1 for any other character.
+ * wb__hex_digit returns the digit of a value below 16. */
 int wb__hex_value(char c);
 char wb__hex_digit(unsigned value);
 
-/* ASCII letters only, whatever the locale. */
+/* These functions regard only ASCII letters as letters, whatever the locale. */
 bool wb__is_letter_or_digit(char c);
 char wb__lower(char c);
 

@@ -19,7 +19,7 @@
 typedef struct wb__remote {
     wb_net *net;
     wb__url url;
-    const wb__s3 *s3;                /* if not NULL, `url` has to be signed: borrowed */
+    const wb__s3 *s3;                /* credentials for signing `url`, borrowed; NULL: not signed */
     char digest[WB__HEX_SHA256 + 1]; /* expected: SHA-256 or git id; empty if not known */
 
     /* ---- under the lock ---- */
@@ -36,15 +36,18 @@ typedef struct wb__remote {
 void wb__remote_init(wb__remote *remote, wb_net *net, wb__url *url);
 void wb__remote_free(wb__remote *remote);
 
-/* Sets the size, which later replies must confirm. */
+/* Sets the size of the file. Later responses must state the same size. */
 void wb__remote_set_size(wb__remote *remote, uint64_t size);
 
 /* Copies the URL for the next request to *url, and sets *is_content to whether it is the content
  * address. The lock is held. Returns false if memory runs out. */
 bool wb__remote_address(const wb__remote *remote, wb__url *url, bool *is_content);
 
-/* Replaces the content address; takes ownership of *url. wb__remote_expire removes it, if it is still
- * that of `generation`. The lock is held. */
+/*
+ * wb__remote_set_content replaces the content address and takes ownership of *url.
+ * wb__remote_expire removes the content address if it has not changed since `generation`. The lock
+ * is held.
+ */
 void wb__remote_set_content(wb__remote *remote, wb__url *url);
 void wb__remote_expire(wb__remote *remote, unsigned generation);
 

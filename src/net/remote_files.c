@@ -13,7 +13,8 @@ static int owns(void *ctx, const char *path)
     return wb__address_kind_of(path) != WB__ADDRESS_NONE;
 }
 
-/* A blob in the cache of the hub, opened in place of the file on the hub. */
+/* Read function of the source for a blob in the cache of the hub, which is opened in place of the
+ * file on the hub. */
 static wb_status read_local(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     wb__source *source = ctx;
@@ -98,8 +99,8 @@ static void fetch_heads(wb_net *net, wb__context *context, const char *const *pa
         wb__cached_file_release(heads[i]);
 }
 
-/* Fetches the first bytes of files that will be opened soon, but of no more files than fit into
- * half of the cache, because the bytes must stay there until then. */
+/* Fetches the first bytes of files that will be opened soon. Fetches no more than half of the
+ * cache can hold, so that the bytes are still cached when the files are opened. */
 static void expect_paths(void *ctx, const char *const *paths, size_t count)
 {
     wb_net *net = ctx;

@@ -258,8 +258,8 @@ static uint64_t shards_of(wb__str name, wb__str *prefix, wb__str *extension)
     return good ? count : 0;
 }
 
-/* A server that lists nothing can still have the other shards of a set: passes on their names if one
- * of them was opened before. */
+/* Passes on the names of the shards of a set if one of them was opened before. A server that
+ * lists nothing can still have the other shards. */
 static wb_status list_set(names *n, const char *folder)
 {
     wb__str prefix, extension, name = wb__file_table_name(n->net, folder, shards_of);

@@ -42,8 +42,8 @@ bool wb__reply_element(wb__reply *reply);
 /* Skips the value of the current key, or the current element. */
 bool wb__reply_skip(wb__reply *reply);
 
-/* Copies the string that is the value of the current key to `text`, NUL-terminated. If it does not fit
- * or has a NUL, and for null, `text` becomes empty. */
+/* Copies the string that is the value of the current key to `text`, NUL-terminated. `text`
+ * becomes empty if the value is null, contains a NUL or does not fit. */
 bool wb__reply_string(wb__reply *reply, char *text, size_t capacity);
 
 /* Reads the number that is the value of the current key. null leaves *value unchanged. */

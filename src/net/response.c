@@ -49,7 +49,8 @@ static unsigned status_of(wb__str line)
     return status;
 }
 
-/* Begins a new header: those of proxies and of status 100 precede the one that counts. */
+/* Begins a new header and discards the previous one. The headers of proxies and of responses
+ * with status 100 precede the header of the response itself. */
 static void restart(wb__response *response, unsigned status)
 {
     memset(response->at, 0, sizeof response->at);

@@ -46,11 +46,11 @@ bool wb__response_is_encoded(const wb__response *response);
 /* Parses a decimal number of at most 19 digits, the complete text. */
 bool wb__parse_decimal(wb__str text, uint64_t *number);
 
-/* "bytes first-last/total": sets *end to last + 1. *total is UINT64_MAX for '*'. Returns false unless
- * first <= last < total. */
+/* Parses "bytes first-last/total". Sets *end to last + 1, and *total to UINT64_MAX if the text
+ * has '*' in place of the total. Returns false unless first <= last < total. */
 bool wb__parse_content_range(const char *value, uint64_t *first, uint64_t *end, uint64_t *total);
 
-/* "bytes * /total" (without the space), as in a response with status 416. */
+/* Parses "bytes * /total" (without the space), as in a response with status 416. */
 bool wb__parse_unsatisfied_range(const char *value, uint64_t *total);
 
 /* Finds the target of the link with rel="REL" in a Link field; an empty string if there is none. */

@@ -3,7 +3,7 @@
  *
  * The wait doubles with each failure in a row, from 0.5 s to 30 s, less a random part of up to a
  * half, so that many clients do not return at the same moment. If the server asks for a wait of up
- * to 5 minutes, that one is used instead.
+ * to 5 minutes, this wait is used instead.
  */
 #ifndef WB_NET_RETRY_H
 #define WB_NET_RETRY_H

@@ -24,8 +24,11 @@ static bool has_dots(wb__str key)
            wb__str_has(key, WB__STR("//"));
 }
 
-/* Appends "https://BUCKET.s3.REGION.amazonaws.com", or "ENDPOINT/BUCKET". Without an endpoint, a
- * bucket with a dot is in the path, too: the TLS certificate does not cover its host. */
+/*
+ * Appends "https://BUCKET.s3.REGION.amazonaws.com", or "ENDPOINT/BUCKET". Without an endpoint, a
+ * bucket whose name has a dot is also written in the path, because the TLS certificate does not
+ * cover a host with this name.
+ */
 static void add_place(wb__buffer *out, const char *endpoint, const char *region, const char *bucket)
 {
     if (endpoint == NULL && strchr(bucket, '.') == NULL) {
@@ -205,7 +208,8 @@ static bool hash_text(signing *s, char digits[2 * WB__SHA256_BYTES])
     return good;
 }
 
-/* Replaces the canonical request in s->text by the string to sign, which has its hash. */
+/* Replaces the canonical request in s->text by the string to sign, which contains the hash of the
+ * canonical request. */
 static bool make_string_to_sign(signing *s)
 {
     char digits[2 * WB__SHA256_BYTES];
@@ -230,7 +234,8 @@ static bool hmac(signing *s, uint8_t key[WB__SHA256_BYTES], wb__str message)
     return true;
 }
 
-/* The signing key is derived from the secret, the day, the region and the service. */
+/* Computes the signature of s->text. The signing key is derived from the secret, the day, the
+ * region and the service. */
 static bool sign(signing *s, uint8_t code[WB__SHA256_BYTES])
 {
     wb__buffer secret = {.allocator = &s->context->allocator, .ceiling = (size_t)4 << 10};

@@ -19,14 +19,15 @@ typedef struct wb__s3 {
 } wb__s3;
 
 /*
- * Makes the URL of an object, or of the bucket if the key is empty. The bucket is in the path if
- * `endpoint` is not NULL or its name has a dot, else in the host name. Returns NULL or the reason
- * for a failure.
+ * Makes the URL of an object, or of the bucket if the key is empty. The URL has the name of the
+ * bucket in its path if `endpoint` is not NULL or the bucket name contains a dot, else in the host
+ * name. Returns NULL, or the reason for a failure.
  */
 const char *wb__s3_url(wb__url *url, const wb_allocator *allocator, const char *endpoint,
                        const char *region, const char *bucket, const char *key, const char *query);
 
-/* Makes the signed form of a URL for GET. Without a key, a copy. Returns false if memory runs out. */
+/* Makes the signed form of a URL for GET, or a copy of the URL if s3->key is NULL. Returns false if
+ * memory runs out. */
 bool wb__s3_presign(const wb__s3 *s3, const wb__url *url, wb__url *out);
 
 #endif

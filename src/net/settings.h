@@ -25,7 +25,7 @@ typedef struct wb__settings {
     const char *endpoint_text; /* text of `endpoint`; never ends with '/' */
     bool is_default_endpoint;
     const char *token;        /* for the endpoint */
-    const char *token_source; /* where it was found, for messages: "HF_TOKEN" */
+    const char *token_source; /* where the token was found, for messages: "HF_TOKEN" */
     const char *hub_cache;    /* directory of the hub's cache */
     const char *cache_home;   /* XDG_CACHE_HOME, or ~/.cache */
     bool offline;

@@ -9,7 +9,8 @@
 #include "net/trust.h"
 
 #define FIELDS_MAX ((size_t)16 << 10)
-/* A short body that is not the range is read to its end, so that the connection can be used again. */
+/* Maximum length of a body that is read to its end although it is not the requested range, so
+ * that the connection can be used again. */
 #define IGNORED_MAX ((uint64_t)64 << 10)
 
 void wb__transfer_init(wb__transfer *transfer, wb__remote *remote, uint64_t begin, uint64_t end)
@@ -44,8 +45,8 @@ static const char *set_fault(wb__transfer *t, wb__transfer_fault kind, const cha
     return message;
 }
 
-/* Returns true if the response belongs to another version of the file than the bytes so far.
- * If-Range asks the server to prevent that, but it may be ignored. */
+/* Returns true if the response belongs to another version of the file than the bytes received so
+ * far. The request contains If-Range to prevent this, but a server may ignore If-Range. */
 static bool has_other_etag(const wb__remote *remote, const wb__response *response)
 {
     const char *etag = wb__response_get(response, WB__FIELD_ETAG);
@@ -70,8 +71,8 @@ static const char *check_partial(wb__transfer *t, const wb__response *response, 
     return NULL;
 }
 
-/* Checks a response with the whole file, from a server that ignores Range. It can be used only if
- * the next byte of the transfer is the first byte of the file. */
+/* Checks a response with the whole file, from a server that ignores Range. The response can be used
+ * only if the next byte of the transfer is the first byte of the file. */
 static const char *check_whole(wb__transfer *t, const wb__response *response, uint64_t *total)
 {
     wb__remote *remote = t->remote;
@@ -228,8 +229,8 @@ static void set_failed(wb__transfer *t, wb__context *context)
     wb__net_unlock(net);
 }
 
-/* If the content address is not known and no transfer asks for it, makes this transfer the one that
- * asks. The lock is held. Returns false if the transfer has to wait. */
+/* If the content address (net/remote.h) is not known and no transfer asks for it, makes this
+ * transfer the one that asks. The lock is held. Returns false if the transfer has to wait. */
 static bool may_start(wb__transfer *t)
 {
     wb__remote *remote = t->remote;

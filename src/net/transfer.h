@@ -23,23 +23,25 @@ typedef enum wb__transfer_state {
     WB__TRANSFER_FAILED
 } wb__transfer_state;
 
-/* What a response contradicts. */
+/* What is wrong with a response. */
 typedef enum wb__transfer_fault {
-    WB__FAULT_REPLY,   /* HTTP, or the request */
-    WB__FAULT_SIZE,    /* the known size of the file */
-    WB__FAULT_CHANGED, /* the version of the file that earlier bytes belong to */
+    WB__FAULT_REPLY,   /* it violates HTTP or does not answer the request */
+    WB__FAULT_SIZE,    /* it contradicts the known size of the file */
+    WB__FAULT_CHANGED, /* its file version differs from that of the bytes received before */
     WB__FAULT_NO_RANGES
 } wb__transfer_fault;
 
 typedef struct wb__transfer {
     wb__remote *remote;
     uint64_t begin, end; /* the range; `end` may be lowered under the lock */
-    uint64_t received;   /* bytes from `begin` on; under the lock */
-    /* Takes bytes on the engine's thread, without the lock. Returns false if it cannot. */
+    uint64_t received;   /* number of bytes received, from `begin` on; changes under the lock */
+    /* Takes received bytes on the engine's thread, without the lock. Returns false if it cannot
+     * take them. */
     bool (*put)(void *owner, uint64_t offset, const uint8_t *bytes, size_t n);
     void *owner;
 
-    /* True if no thread waits for the transfer. It then never asks for the content address. */
+    /* True if no thread waits for the transfer. The transfer then never asks for the content
+     * address (net/remote.h). */
     bool background;
 
     wb__transfer_state state; /* under the lock */
@@ -58,7 +60,7 @@ typedef struct wb__transfer {
     uint64_t stated_end; /* the response has bytes up to this offset; UINT64_MAX: not stated */
     uint64_t received_before;
     unsigned generation, failures, redirects, renewals;
-    uint64_t ignored; /* bytes of a body that is not the range */
+    uint64_t ignored; /* number of bytes received of a body that is not the requested range */
 } wb__transfer;
 
 /* Initializes a transfer of the bytes from `begin` to `end`. Release with wb__transfer_free. */
@@ -68,35 +70,38 @@ void wb__transfer_init(wb__transfer *transfer, wb__remote *remote, uint64_t begi
 void wb__transfer_free(wb__transfer *transfer);
 
 /*
- * Starts an IDLE transfer. It stays IDLE if another transfer is asking for the content address: start
- * again after a change. On failure the state is FAILED. The lock must not be held.
+ * Starts an IDLE transfer. The transfer stays IDLE if another transfer is asking for the content
+ * address: call this function again after a change (wb__net_wait_change). On failure the state is
+ * FAILED. The lock must not be held.
  */
 void wb__transfer_start(wb__transfer *transfer);
 
 /* Decides how an ENDED transfer goes on. The lock must not be held. */
 void wb__transfer_judge(wb__transfer *transfer);
 
-/* Judges the transfer if it is ENDED, and starts it if it is IDLE and its time has come. Returns
- * the state. If that is IDLE, sets *wake to the time of the next start, or to UINT64_MAX if the
- * transfer waits for a change (wb__net_wait_change). */
+/* Calls wb__transfer_judge if the transfer is ENDED, and starts the transfer if it is IDLE and its
+ * time has come. Returns the new state. If this is IDLE, sets *wake to the time of the next start,
+ * or to UINT64_MAX if the transfer waits for a change (wb__net_wait_change). */
 wb__transfer_state wb__transfer_advance(wb__transfer *transfer, uint64_t *wake);
 
-/* Ends a RUNNING transfer and waits for it; the bytes that arrived stay. No other thread may use the
- * transfer. */
+/* Ends a RUNNING transfer and waits until it has ended; the bytes that arrived stay. No other
+ * thread may use the transfer. */
 void wb__transfer_stop(wb__transfer *transfer);
 
-/* If the transfer asks for the content address, lets another one ask. The lock is held. */
+/* If the transfer asks for the content address (net/remote.h), lets another transfer ask in its
+ * place. The lock is held. */
 void wb__transfer_disclaim(wb__transfer *transfer);
 
 /*
- * Runs transfers, at most `parallel` at a time, until each is DONE or FAILED. Stops none, so that
- * other threads may run them too.
+ * Runs transfers, at most `parallel` at a time, until each is DONE or FAILED. Stops no transfer, so
+ * other threads may run the same transfers.
  */
 void wb__transfers_settle(wb_net *net, wb__transfer *const *transfers, size_t n, size_t parallel);
 
 /*
  * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED, whose error is
- * copied to the context. After a failure, stops all, so other threads may use them only if n is 1.
+ * copied to the context. After a failure, stops all other transfers; therefore other threads may
+ * use the transfers only if n is 1.
  */
 wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,
                             size_t n, size_t parallel);

@@ -23,7 +23,7 @@ typedef struct wb__url {
     size_t host_len; /* in bytes */
     uint32_t port;   /* the default port if the URL has none */
     size_t path;     /* offset of the path, which begins with '/' */
-    size_t query;    /* offset of '?', or `len` */
+    size_t query;    /* offset of '?'; `len` if there is no query */
 } wb__url;
 
 /*

@@ -18,7 +18,8 @@ static void free_text(wb__context *context, char *text, size_t bytes)
         wb__free(&context->allocator, text, bytes + 1);
 }
 
-/* Returns the length of the revision in refs/main; 0 if it cannot be the name of a directory. */
+/* Returns the length of the revision in refs/main; 0 if the revision cannot be the name of a
+ * directory. */
 static size_t revision_length(const char *text, size_t bytes)
 {
     size_t n = 0;

@@ -76,8 +76,8 @@ wb_status wb__fill_wait(wb__filler *f, wb_status status)
 
 /* ---- a run ---- */
 
-/* Returns the number of elements of a chunk. It is a multiple of 8 blocks, so that elements of less
- * than a byte also fill whole bytes. */
+/* Returns the number of elements of a chunk. The number is a multiple of 8 blocks, so that elements
+ * of less than a byte also fill whole bytes. */
 static uint64_t chunk_elements(const wb__run *run)
 {
     const wb__dtype *dtype = wb__dtype_get(run->from);
@@ -272,8 +272,8 @@ static wb_status scatter(wb__filler *f, const wb__run *run, uint64_t first, uint
     return status;
 }
 
-/* Fills the interleaved runs that begin with run `index`, as many rows at a time as fit into a
- * chunk. */
+/* Fills a group of interleaved runs, of which `index` is the first. Fills as many rows at a time as
+ * fit into a chunk. */
 static wb_status fill_interleaved(wb__filler *f, const wb__list *runs, size_t index)
 {
     const wb__run *run = wb__list_at(runs, index);

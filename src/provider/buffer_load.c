@@ -87,7 +87,8 @@ static wb_status make_layout(const wb_provider *provider, wb__context *context, 
     if (status == WB_OK)
         status = wb__layout_make(&job->layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
-    if (status == WB_OK && operands.list != NULL) /* `list` is not NULL if `status` is WB_OK */
+    if (status == WB_OK && operands.list != NULL) /* never NULL; only the static analyser needs
+                                                   * the check */
         job->buffer = describe(&job->layout, &operands.list[0]);
     wb__operands_free(&operands);
     return status;

@@ -209,12 +209,12 @@ typedef struct wb__axis_split {
     uint32_t count;      /* number of `cuts` */
     uint64_t padding;    /* number of zero rows after the last row */
     uint32_t replicated; /* number of ranks that get the same ranges */
-    uint64_t unit;       /* boundaries between ranks are multiples of it */
+    uint64_t unit;       /* boundaries between the ranges of ranks are multiples of this number */
     bool uneven;         /* the ranks do not get the same number of indices */
     bool alone; /* the axis is divided independently of the other tensors of the group (shard.c),
                  * because the group cannot be divided among so many ranks */
-    /* the numbers of indices in the parts, for wb_buffer.part_rows; a complete tensor qkv has three
-     * parts, although it is one range in `cuts` */
+    /* number of parts, and number of indices in each part, for wb_buffer.part_rows. A complete
+     * tensor qkv has three parts (q, k and v), although it is one range in `cuts`. */
     uint32_t parts;
     uint64_t part_rows[WB__CUTS_MAX];
 } wb__axis_split;

@@ -2,8 +2,8 @@
 
 #include "dtype/dtype_block.h"
 
-/* Shorter byte ranges are not read with direct I/O: a request takes 40 µs, in which 400 KiB could
- * be copied from the page cache. */
+/* Byte ranges shorter than this are not read with direct I/O: a request takes 40 µs, in which 400
+ * KiB could be copied from the page cache. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files)

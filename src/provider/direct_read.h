@@ -62,7 +62,7 @@ uint8_t *wb__direct_pieces_room(wb__direct_pieces *s);
  * read by wb__direct_pieces_read. */
 #define WB__DIRECT_BYTES (WB__SLOT_BYTES - WB__DIRECT_ROOM(0))
 
-/* Selects the run to read. Returns false if the caller must read it with wb_tensor_read. */
+/* Selects the run to read. Returns false if the caller must read the run with wb_tensor_read. */
 bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const wb__run *run);
 
 /*

@@ -2,7 +2,7 @@
  * The order in which a forward pass uses the weights of a layer, and those outside the layers.
  *
  * A name has a group, such as "attention", and a leaf, such as "q". Unknown leaves of a group come
- * before its output, unknown groups after all others.
+ * before the output of the group. Unknown groups come after all other groups.
  */
 #include "provider/layer_weights.h"
 
@@ -72,7 +72,7 @@ uint32_t wb__layer_order(wb__str name)
     uint32_t order =
         find(groups, sizeof groups / sizeof groups[0], next_word(&rest), GROUP_UNKNOWN);
     wb__str leaf = next_word(&rest);
-    uint32_t stack = 0; /* experts follow the router, shared experts follow experts */
+    uint32_t stack = 0; /* 0: the router and others; 1: experts; 2: shared experts */
     if (wb__str_equal(leaf, WB__STR("experts")))
         stack = 1;
     if (wb__str_equal(leaf, WB__STR("shared_experts")))

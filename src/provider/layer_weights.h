@@ -16,7 +16,7 @@
 typedef struct wb__listed {
     wb__str text;     /* canonical name, or names joined with '+' */
     const char *name; /* `text` without the layer prefix ("layers.0.") of each name */
-    wb__rank rank;    /* of = 0: the complete weight */
+    wb__rank rank;    /* rank whose slice is listed; rank.of is 0: the complete weight */
     wb__layer_role role;
     uint32_t order;      /* position in the order of use */
     uint32_t dimensions; /* number of dimensions of the tensor */

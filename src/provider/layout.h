@@ -42,7 +42,7 @@ static inline bool wb__is_by_rows(const wb__layout_maker *m)
 /* Fails if the operands cannot be fused. */
 wb_status wb__layout_check(const wb__layout_maker *m);
 
-/* Name of the section of each part. */
+/* The name of the section (wb_section.role) for each part. */
 extern const char *const wb__section_roles[WB__PARTS];
 
 /* Adds the ranges of all operands to the current section, within the indices `lead` of dimension

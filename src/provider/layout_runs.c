@@ -144,8 +144,9 @@ typedef struct piece {
 } piece;
 
 /*
- * Applies the row permutation of a piece to a run: the run reads complete heads, but only the rows
- * that belong to the piece are copied to the buffer. Sets *own to the rows to read.
+ * Applies the row permutation of a piece to a run. Because rows are permuted within a head, the run
+ * reads complete heads: if the piece is a range of rows, sets *own to the rows of these heads. Only
+ * the rows that belong to the piece are copied to the buffer.
  */
 static wb_status permute_run(const wb__layout_maker *m, const piece *of, const wb_tensor *part,
                              wb__part role, wb__cut *own, wb__run *run)
@@ -170,7 +171,8 @@ static wb_status permute_run(const wb__layout_maker *m, const piece *of, const w
         run->is_inner = true;
         run->inner_bits = part->dtype != WB_DTYPE_I32 ? 0 : of->operand->encoding.bits;
         if (strcmp(of->operand->encoding.type, "gptq") == 0 && role == WB__PART_VALUES)
-            run->inner_bits = 0; /* a GPTQ word contains eight inputs of one output: move words */
+            run->inner_bits = 0; /* a GPTQ word contains eight inputs of one output: permute
+                                  * words */
         run->is_awq = strcmp(of->operand->encoding.type, "awq") == 0;
         return is_whole && of->operand->encoding.bits == 4
                    ? WB_OK
@@ -251,8 +253,11 @@ static wb_status add_run(wb__layout_maker *m, const piece *of, const wb_tensor *
     return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
 }
 
-/* Adds a run for one part of an operand or, if its experts are stored one by one, for this part of
- * each expert. */
+/*
+ * Adds a run (a range of a stored tensor, wb__run) for one part of an operand, for example its
+ * scales. If the experts of the operand are stored one by one, adds a run for this part of each
+ * expert.
+ */
 static wb_status add_part(wb__layout_maker *m, const piece *of, wb__part role)
 {
     const wb__operand *operand = of->operand;
@@ -362,7 +367,7 @@ static piece make_piece(const wb__layout_maker *m, const wb__operand *operand, w
                 .cut = cut,
                 .lead = lead,
                 .change = operand->change};
-    if (wb__is_stack(operand) && of.axis == 0) { /* `lead` already selects the range */
+    if (wb__is_stack(operand) && of.axis == 0) { /* `lead` already selects the matrices */
         of.axis = m->joint;
         of.cut = (wb__cut){0, wb__operand_length(operand, m->joint)};
     }

@@ -160,7 +160,7 @@ static void load_batches(many *m, batch *b)
             continue;
         if (!prepare(b, i)) {
             run(b);
-            i--; /* try again: the batch no longer reserves memory */
+            i--; /* try this entry again: run() has emptied the batch */
             continue;
         }
         if (b->count == b->capacity || b->runs >= BATCH_RUNS)

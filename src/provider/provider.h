@@ -60,7 +60,8 @@ struct wb_provider {
     uint64_t budget;
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* identifies the files, for wb_device.claim */
     wb__table_of_names names;
-    _Atomic size_t clock; /* for `last_used`; advanced by a load and, with a budget, by each use */
+    /* logical time for `last_used`; advanced by a load and, with a budget, by each use */
+    _Atomic size_t clock;
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* signaled when a load ends */
     wb__arena arena;       /* entries */
@@ -95,8 +96,8 @@ static inline wb__context wb__provider_context(const wb_provider *provider, wb_e
 
 /* ---- buffer_evict.c ---- */
 
-/* Maximum use count. When the count of an entry reaches the maximum, it stays there, and the entry
- * is never evicted. On 32-bit systems, a program that never releases a buffer can reach the
+/* Maximum use count. When the count of an entry reaches the maximum, the count stays there, and the
+ * entry is never evicted. On 32-bit systems, a program that never releases a buffer can reach the
  * maximum. */
 #define WB__FOR_GOOD (~WB__READY)
 
@@ -119,15 +120,15 @@ static inline bool wb__entry_use(wb_provider *provider, wb__entry *entry)
     return true;
 }
 
-/* Frees the buffer of an entry. Returns false if it is in use or not loaded. The caller holds the
- * lock. */
+/* Frees the buffer of an entry. Returns false if the buffer is in use or not loaded. The caller
+ * holds the lock. */
 bool wb__entry_evict(wb_provider *provider, wb__entry *entry);
 
 /* Reserves memory in the budget, and evicts buffers if necessary. The caller holds the lock. */
 wb_status wb__reserve(wb_provider *provider, wb__context *context, uint64_t bytes);
 
-/* Returns the size to request from a device. It is at least 1, because some devices cannot allocate
- * empty buffers. */
+/* Returns the size to request from a device. The size is at least 1, because some devices cannot
+ * allocate empty buffers. */
 uint64_t wb__device_bytes(const wb_buffer *buffer);
 
 /* Frees the handle of a buffer, or passes a borrowed handle to wb_device.unborrow. */

@@ -198,8 +198,9 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
 
 typedef struct heads {
     wb__head_counts counts;
-    uint64_t q_unit, kv_unit; /* units of the rows of q, and of the rows of k and v */
-    uint64_t output_unit;     /* unit that both q and the attention output permit */
+    /* boundaries between ranks are multiples of q_unit rows of q, and of kv_unit rows of k or v */
+    uint64_t q_unit, kv_unit;
+    uint64_t output_unit; /* as q_unit, for boundaries that the attention output permits, too */
 } heads;
 
 /* Reads the numbers of heads from the config, and computes the units. Sets *known to whether the
@@ -235,7 +236,7 @@ typedef struct head_cuts {
     wb__cut q, kv;
     uint64_t copies; /* number of ranks that get the same key-value head */
     bool uneven;
-    char why[160]; /* if q.count is 0: the reason */
+    char why[160]; /* if q.count is 0: message that says why the rows cannot be divided */
 } head_cuts;
 
 /* Assigns complete key-value heads, with their query heads, to each rank. */
@@ -357,8 +358,8 @@ static bool is_vocabulary(const wb__operand *operand)
            operand->tensor.rank <= 2 && operand->tensor.elements > 0;
 }
 
-/* Computes a unit that the token embedding and the output permit, so that a rank gets the same rows
- * of both. */
+/* Sets *unit so that the token embedding and the output both permit boundaries between ranks at
+ * multiples of *unit. A rank then gets the same rows of both. */
 static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
                                     const wb__operand *member, uint64_t *unit)
 {
@@ -443,7 +444,7 @@ static wb_status make_cuts(wb__context *context, const wb_model *model, const wb
         return status;
     if (pads && (rank->of == 0 || rank->axis == joint))
         return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
-    if (pads) { /* partitioned along the other axis: each rank gets all rows and all padding */
+    if (pads) { /* the inputs are partitioned: each rank gets all rows and all padding */
         static const wb__rank whole = {0, 0, 0};
         wb__axis_split rows = *share;
         status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);

@@ -15,11 +15,11 @@ typedef enum wb__leaf {
     WB__LEAF_K,
     WB__LEAF_V,
     WB__LEAF_QKV,
-    WB__LEAF_OUTPUT, /* attention output: its inputs are the rows of q */
+    WB__LEAF_OUTPUT, /* attention output; its inputs are divided like the rows of q */
     WB__LEAF_GATE,
     WB__LEAF_UP,
     WB__LEAF_GATE_UP,
-    WB__LEAF_DOWN /* down: its inputs are the rows of gate and up */
+    WB__LEAF_DOWN /* its inputs are divided like the rows of gate and up */
 } wb__leaf;
 
 typedef struct wb__layer_role {
@@ -36,7 +36,7 @@ wb__layer_role wb__layer_role_of(wb__str canonical);
 #define WB__LAYER_ROLE_BYTES 512
 
 /* Writes the canonical name of another tensor of the group, such as "layers.0.attention.k.weight".
- * Returns its length; 0 if it is too long. */
+ * Returns the length of the name; 0 if the name is too long. */
 size_t wb__layer_role_name(const wb__layer_role *role, wb__leaf leaf,
                            char name[WB__LAYER_ROLE_BYTES]);
 

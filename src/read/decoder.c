@@ -289,7 +289,7 @@ static bool has_storing(const wb__decoder *decoder)
 }
 
 /* Reads all parts of a tensor, one after the other, into one block. The block is in the decode
- * cache, unless has_storing returns true. */
+ * cache, unless reading a part may itself use this cache (has_storing). */
 static wb_status read_whole(wb__decoder *decoder)
 {
     size_t bytes;

@@ -45,7 +45,8 @@ struct wb__decoder {
  * or BF16 and the tensor is mxfp4, mxfp8 or nvfp4 (whose decoders round to it), otherwise F32. */
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
 
-/* Returns the size in bytes of the copy of a tensor that is read whole; 0 for other tensors. */
+/* If a decoder must read the whole tensor into memory, returns the size of this copy in bytes;
+ * otherwise returns 0. */
 uint64_t wb__decoder_holds(const wb__packed *packed);
 
 /* Opens a decoder. The caller must call wb__decoder_close, also after a failure. */

@@ -22,7 +22,7 @@ void wb__raw_bytes_any_order(wb__raw_bytes *stored)
     stored->in_order = false;
 }
 
-/* Returns the stream to the cache, where another reader may continue it. */
+/* Returns the stream to the cache, from which another reader may take it and continue. */
 static void put_back(wb__raw_bytes *stored)
 {
     if (stored->packed != NULL && wb__inflate_stream_is_sound(stored->packed))

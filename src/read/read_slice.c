@@ -114,8 +114,8 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
     return element;
 }
 
-/* Returns the end of the needed tensor bytes. If there is only one run, this is its end. Several
- * runs may be anywhere, so the function returns the end of the tensor. */
+/* Returns the offset after the last tensor byte that may be needed: the end of the run if there is
+ * only one, otherwise the end of the tensor, because the runs may be anywhere in it. */
 static uint64_t end_of_runs(const tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;

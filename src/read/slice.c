@@ -35,8 +35,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* Parses an optional integer. Returns false if it is malformed. Clamps values beyond int64_t, as
- * NumPy does. */
+/* Parses an optional integer. Returns false if the integer is malformed. Clamps values beyond
+ * int64_t, as NumPy does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');

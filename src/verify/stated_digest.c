@@ -33,7 +33,7 @@ static bool parse(const char *text, wb__stated_digest *digest)
     return true;
 }
 
-/* A name in a directory with the name "blobs". */
+/* Parses the digest in the name of a file, if the file is in a directory named "blobs". */
 static bool parse_blob(const char *path, wb__stated_digest *digest)
 {
     static const char folder[] = "blobs/";

@@ -1,6 +1,7 @@
 /*
- * Compares the tensors with the config in both directions: missing tensors, tensors that loaders
- * ignore, and tensors with another shape. Loaders drop or replace such tensors silently.
+ * Compares the tensors with the config in both directions. Finds missing tensors, tensors that
+ * loaders ignore, and tensors whose shape the config contradicts. Loaders drop or replace such
+ * tensors silently.
  *
  * If the config has no sizes or the architecture is unknown, only an info is reported. Findings of
  * the same kind are combined into one.
@@ -69,8 +70,8 @@ static wb_status note_config(check *c, bool *complete)
 
 /* ---- tensors that loaders ignore ---- */
 
-/* Returns true if a tensor is the per-tensor scale of a weight other than the output. llama.cpp
- * loads a scale of the output only with NVFP4. */
+/* Returns true if a tensor is the per-tensor scale of a weight that is not the output matrix.
+ * llama.cpp loads a scale of the output matrix only if this matrix is NVFP4. */
 static bool is_factor(const check *c, uint64_t number)
 {
     uint64_t weight = wb__gguf_scaled_weight(c->model, c->semantics, number);
@@ -129,7 +130,7 @@ static void collect_parts(check *c)
 
 /* Writes the canonical name of a tensor with the role `part` (a WB__NEED_* bit) in layer `layer`,
  * or outside the layers. A family inherits the rules of its base family. If both have a rule for
- * this role, uses the name in the base family, because it is the more common one. */
+ * this role, uses the name in the base family, because more models have it. */
 static void name_of_part(const wb__family *family, uint32_t part, bool encoder, uint32_t layer,
                          char *out, size_t capacity)
 {

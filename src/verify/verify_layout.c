@@ -15,7 +15,7 @@
 typedef struct padding_check {
     wb__context *context;
     const wb__source *source;
-    uint64_t odd;   /* number of non-zero bytes */
+    uint64_t odd;   /* number of non-zero bytes in the padding */
     uint64_t first; /* file offset of the first non-zero byte */
 } padding_check;
 

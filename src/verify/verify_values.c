@@ -54,7 +54,8 @@ static void count_odd(const wb__dtype *dtype, bool big_endian, uint8_t *units, s
         wb__block_count_odd(dtype, units, n, counts);
 }
 
-/* Adds findings for the counts of n values or blocks. */
+/* Adds a finding each for NaNs, infinities and invalid booleans, if *counts contains any. n is
+ * the number of values or blocks that were examined. */
 static wb_status note_counts(value_check *check, size_t tensor, const wb__value_counts *counts,
                              unsigned long long n)
 {

@@ -31,8 +31,8 @@ static wb_status declare(wb__context *context, const wb_model *model, wb_writer 
     return status == WB_OK ? wb__writer_plan(context, plan, NULL) : status;
 }
 
-/* Returns the position in the file of the last tensor that begins at or before `offset`. The header
- * precedes all tensors. */
+/* Returns the index, in file order, of the last tensor that begins at or before `offset`. Returns 0
+ * for an offset in the header, which precedes all tensors. */
 static size_t find_tensor(const wb_writer *plan, uint64_t offset)
 {
     size_t low = 0, high = plan->tensors.count;
@@ -51,8 +51,8 @@ static size_t at_most(size_t n, uint64_t available)
     return available < n ? (size_t)available : n;
 }
 
-/* Reads from `offset`, which is behind the header: the bytes of one tensor, or the zeros that
- * follow it. Returns their number in *got. */
+/* Reads from `offset`, which is after the header: the bytes of one tensor, or the zeros that follow
+ * the tensor. Sets *got to the number of bytes read. */
 static wb_status read_data(const merged *m, wb__context *context, uint64_t offset, void *dst,
                            size_t n, size_t *got)
 {
@@ -114,7 +114,8 @@ static void close_merged(void *ctx)
     wb__free(&allocator, m, sizeof *m);
 }
 
-/* Opens a source with the bytes of the merged file. It uses the model until it is closed. */
+/* Opens a source with the bytes of the merged file. The source uses the model until the source is
+ * closed. */
 static wb_status open_merged(wb__context *context, const wb_model *model, wb__source **source)
 {
     const wb_writer_options options = {.size = sizeof options, .format = "gguf"};

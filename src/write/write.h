@@ -141,8 +141,8 @@ struct wb_writer {
     /* model whose single file, or whose parts, merged into one file, are copied unchanged; NULL: the
      * tensors are written */
     const wb_model *whole;
-    const wb__source *whole_source; /* the bytes of that file; NULL if `whole` is */
-    wb__source *merged;   /* whole_source if the model has several files; NULL: it has one */
+    const wb__source *whole_source; /* the bytes of that file; NULL if `whole` is NULL */
+    wb__source *merged;   /* equals whole_source if the model has several files; NULL: it has one */
     wb_progress progress; /* progress.report is NULL if the caller wants no progress reports */
     wb__arena arena;
     wb__list metas;   /* list of wb__out_meta */
@@ -452,7 +452,7 @@ typedef struct wb__copy {
     uint64_t offset;
     const wb_model *model;
     uint64_t tensor;
-    bool is_part; /* the tensor fills only a part of the tensor of the writer */
+    bool is_part; /* the tensor of `model` becomes only a part of the tensor of `writer` */
 } wb__copy;
 
 wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);

@@ -13,9 +13,9 @@
 #include "write/write_messages.h"
 
 /*
- * Returns true if `path` is the final name of a file that also has its partial name, and the anchor
- * of the set does not exist (partial_files.c). A killed run left such a final name, and this run
- * will remove it.
+ * Returns true if `path` is a final name that a killed run gave to a file of an incomplete set, and
+ * that this run will remove (partial_files.c): the file also has its partial name, and the anchor
+ * of the set (the index, or else the first file) does not exist.
  */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
@@ -101,8 +101,8 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
 
 /*
  * Checks that the output files may be written into an existing directory. If `settles` is set,
- * first recovers partial files of an earlier run. Does nothing if the output is a whole directory or
- * a model in an Ollama store.
+ * first recovers partial files of an earlier run. Does nothing if the output is a whole directory
+ * or a model in an Ollama store.
  */
 static wb_status check_files(wb__context *context, wb_writer *writer, bool settles)
 {
@@ -214,7 +214,7 @@ static wb_status check_store(wb__context *context, wb_writer *writer)
 }
 
 /* Returns true if a directory with partial files of an earlier run exists. The write then needs
- * less free space. */
+ * less free space than the size of its files. */
 static bool has_kept_folder(const wb_writer *writer)
 {
     const char *target = writer->folder != NULL ? writer->folder : writer->kept_beside;

@@ -121,7 +121,7 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
         status = wb__sidecars_write(context, writer);
-    /* A stream has already reported its complete progress. */
+    /* For a stream, all bytes have already been reported. */
     if (status == WB_OK && wb__sink_is_file(writer->outputs[0].sink))
         status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)

@@ -40,7 +40,7 @@ struct wb_writeback {
 };
 
 /* Returns true if a file may be written with direct I/O. Blobs of an Ollama store and files with
- * checksums may not, because they are read back. */
+ * checksums may not, because the writer reads them back afterwards, from the page cache. */
 static bool may_pass(const wb_writer *writer, const wb__output *output)
 {
     return writer->has_paths && !writer->is_store && (writer->flags & WB_WRITE_BIG_ENDIAN) == 0 &&

@@ -42,7 +42,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The worst results of an operation, with their shapes. `factor` is the peak of memory, less
+/* The worst results of an operation, with their shapes. `factor` is the peak of memory minus
  * constant_of, divided by the size of the files. */
 typedef struct result {
     double factor;

@@ -53,7 +53,7 @@ typedef struct operation {
     /* Calls the functions, and frees what they return. Returns the status to print. */
     wb_status (*run)(subject *s);
     uint64_t factor;   /* memory that the public header permits, per byte of the files; 0: 8 */
-    uint64_t constant; /* additional bytes that it permits, for buffers of fixed size */
+    uint64_t constant; /* additional bytes that the header permits, for buffers of fixed size */
 } operation;
 
 /* The lists end with an operation without a name. */

@@ -511,7 +511,8 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
     struct rlimit limit, none;
-    (void)getrlimit(RLIMIT_FSIZE, &limit); /* lifted below; the new size was checked above */
+    /* Lift the limit of the file size for this write. The new size was checked above. */
+    (void)getrlimit(RLIMIT_FSIZE, &limit);
     none = limit;
     none.rlim_cur = none.rlim_max;
     (void)setrlimit(RLIMIT_FSIZE, &none);

@@ -6,8 +6,8 @@
  * unchanged, this is done for all calls from its first byte on, and bytes that were already copied
  * must not be written again.
  *
- *   fault_resume [STEP]  tests every STEPth case; in scenes that refuse an existing output, also
- *                        every case in which the process is killed instead of a call
+ *   fault_resume [STEP]  tests every STEPth case; for operations that refuse to replace an existing
+ *                        output, also every case in which the process is killed instead of a call
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -175,8 +175,8 @@ static void attempt_all(const scene *s)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        step =
-            strtoull(argv[1], NULL, 10) | 1; /* an odd number, so that every kind of fault occurs */
+        step = strtoull(argv[1], NULL, 10) | 1; /* odd, because the four kinds of faults alternate:
+                                              * an even step would skip some kinds */
     world_begin();
     scenes_begin();
     for (size_t i = 0; i < scene_count; i++) {

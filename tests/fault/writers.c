@@ -164,7 +164,8 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
         return true;
     if (s->anchor == NULL || (has(&rest, s->anchor) && !has(&k->old, s->anchor)))
         return false;
-    /* The anchor is missing or old: every other file may be in its old or its new state. */
+    /* The anchor (the file without which the other files are unused) is missing or old, so every
+     * other file may be in its old or its new state. */
     static tree either, anchor;
     either = k->now;
     for (size_t i = 0; i < before.count && either.count < ENTRIES; i++)
@@ -348,7 +349,8 @@ static bool choose_errno(uint64_t n, try *t)
     t->mask = LAYER_SYSTEM;
     t->fault[0].error = error;
     t->fault[0].kind = (layer_kind)(LAYER_ERRNO + rest / ERRORS);
-    /* The library retries after these errors, so it would never end if they were permanent. */
+    /* The library retries after these errors, so the scene would never end if they were
+     * permanent. */
     if (error == EINTR || error == EAGAIN || error == EEXIST)
         t->fault[0].kind = LAYER_ERRNO;
     return true;

@@ -54,8 +54,8 @@ static void put_number(uint8_t *to, uint64_t value, int width)
 #define NAME "a.weight.npy"
 enum { NAME_LENGTH = sizeof NAME - 1 };
 
-/* Writes an array of 1 x `columns` F32 elements. The number of its bytes is HEADER + PERIOD plus a
- * multiple of LONGEST. */
+/* Writes an array of 1 x `columns` F32 elements. The first HEADER + PERIOD bytes are stored as
+ * literals. The number of the other bytes is a multiple of LONGEST, the length of a match. */
 static void make_archive(const char *path, uint32_t columns)
 {
     uint8_t head[HEADER + PERIOD], entry[46] = "PK\1\2", local[30] = "PK\3\4", end[22] = "PK\5\6";
@@ -79,9 +79,9 @@ static void make_archive(const char *path, uint32_t columns)
     for (size_t i = 0; i < sizeof head; i++)
         put_byte(&s, head[i]);
     for (uint32_t at = sizeof head; at < bytes; at += LONGEST) {
-        put_code(&s, 0xC5, 8); /* a match of 258 bytes … */
-        put_code(&s, 11, 5);   /* … at a distance of 49 to 64 bytes … */
-        put(&s, 15, 4);        /* … which is 64 */
+        put_code(&s, 0xC5, 8); /* length code: a match of 258 bytes */
+        put_code(&s, 11, 5);   /* distance code: 49 to 64 bytes */
+        put(&s, 15, 4);        /* extra bits of the distance: 49 + 15 = 64 bytes */
     }
     put_code(&s, 0, 7); /* the end of the block */
     put(&s, 0, 7);

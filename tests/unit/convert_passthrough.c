@@ -98,7 +98,7 @@ static void make_source(uint64_t seed)
 
 typedef struct ending {
     int reports;           /* index of the progress report at which the run ends; -1: never */
-    bool kills;            /* kills the process; otherwise cancels */
+    bool kills;            /* true: the process is killed; false: the copy is cancelled */
     const char *never;     /* a file that must not exist during a report */
     void (*happens)(void); /* called at the report instead of ending the run; NULL: none */
 } ending;
@@ -307,7 +307,7 @@ static void killed_again_and_again(void **state)
     }
 }
 
-/* A cancelled run must stop if the output does not have its final name yet. Otherwise it must
+/* A cancelled run must stop if the output does not have its final name yet. Otherwise the run must
  * succeed. */
 static void cancelled(void **state)
 {
@@ -510,7 +510,8 @@ static void only_a_whole_file_once(void **state)
     free(path);
 }
 
-/* Each allocation fails once: the merged file is known, or memory runs out, and nothing leaks. */
+/* Selects a model whose merged file is copied, with each allocation failing once. The status
+ * must be WB_ERROR_MEMORY, and nothing may leak. */
 static void merged_allocations(void **state)
 {
     (void)state;

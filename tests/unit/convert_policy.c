@@ -529,8 +529,8 @@ static char *make_wide(void)
     return path;
 }
 
-/* File types that llama-quantize refuses without an importance matrix must be refused. A single
- * quantization type must only cause a warning. */
+/* File types that llama-quantize refuses without an importance matrix must be refused. A rule that
+ * gives such a type to single tensors must only cause a warning. */
 static void matrices_needed(void **state)
 {
     (void)state;

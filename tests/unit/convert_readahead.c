@@ -258,14 +258,14 @@ static size_t most_memory(unsigned processors)
     return most;
 }
 
-/* With more processors, the buffers of each thread must be smaller, so that memory suffices for all
- * threads. */
+/* The more processors there are, the smaller the buffers of each thread must be, so that memory
+ * suffices for all threads. */
 static void every_processor_has_memory(void **state)
 {
     (void)state;
     size_t few = most_memory(2), many = most_memory(64);
     assert_true(few > (size_t)12 << 20); /* three buffers for spans (scheduler.c) of 4 MiB each */
-    assert_true(many < few - ((size_t)4 << 20)); /* with 64 processors, the spans are smaller */
+    assert_true(many < few - ((size_t)4 << 20)); /* 64 processors: smaller spans */
     assert_int_equal(most_memory(1), few);
     assert_int_equal(most_memory(1000), many);
 }

@@ -76,7 +76,7 @@ static void make_source(uint64_t seed)
 
 typedef struct ending {
     int reports;      /* index of the progress report at which the run ends; -1: never */
-    bool kills;       /* kills the process; otherwise cancels */
+    bool kills;       /* true: the process is killed; false: the run is cancelled */
     const char *last; /* counts only reports after all tensors are written, and checks that this
                          file does not exist yet; NULL: counts all reports */
 } ending;
@@ -537,8 +537,8 @@ static void out_of_room(void **state)
     (void)state;
     int status;
     fresh("out");
-    const job *j = &jobs[A_FOLDER]; /* several files, for each of which space is allocated only when
-                                       it is created */
+    const job *j = &jobs[A_FOLDER]; /* an output of several files; the space for each file is
+                                     * allocated only when the file is created */
     assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
     pid_t child = fork();
     if (child == 0) {

@@ -10,7 +10,8 @@
 
 #include "json/json.h"
 
-/* Parses a number and returns its bits; those of infinity if it is out of range. */
+/* Parses a number and returns the bits of the double; the bits of infinity if the number is out
+ * of range. */
 static uint64_t bits_of(const char *text)
 {
     wb__cursor cursor = wb__cursor_over(text, strlen(text));
@@ -96,7 +97,7 @@ static void check_tie(uint64_t bits)
     char exponent[16];
     (void)snprintf(exponent, sizeof exponent, "%s", e);
     check(text);
-    (void)snprintf(e, 40, "1%s", exponent); /* slightly larger: one more digit */
+    (void)snprintf(e, 40, "1%s", exponent); /* slightly above the middle: one more digit */
     check(text);
     char *last = e; /* slightly smaller: decrements the last digit */
     while (last[-1] == '0')

@@ -106,7 +106,8 @@ static void twins(void **state)
         wb_distance total;
         wb_diff_distance(diff, &total);
         assert_true(total.values > 1000 && total.different == 0);
-        /* The encodings differ (F16 and F32), and so does the metadata that declares them. */
+        /* The encodings differ (F16 and F32), and so do the metadata entries that declare the
+         * encodings. */
         assert_int_equal(wb_diff_kinds(diff) & ~(WB_DIFF_METADATA | WB_DIFF_ENCODINGS), 0);
         for (uint32_t field = 0; field < WB_CONFIG_FIELDS; field++)
             assert_false(wb_diff_config(diff, field));

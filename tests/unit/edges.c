@@ -99,7 +99,7 @@ static void brackets(void **state)
     assert_false(wb__json_reach_element(&json));
     assert_int_equal(wb__json_next(&json), WB__JSON_KEY);
     assert_int_equal(wb__json_next(&json), WB__JSON_UINT);
-    assert_false(wb__json_reach_element(&json)); /* no element follows a member */
+    assert_false(wb__json_reach_element(&json)); /* in an object, so no element follows */
     assert_true(wb__json_reach_key(&json));
     assert_int_equal(wb__json_next(&json), WB__JSON_KEY);
     wb__json_stop(&json);

@@ -55,7 +55,8 @@ static size_t nothing(char *to, uint64_t i, uint32_t *random)
     return 0;
 }
 
-/* Makes words of which some are empty, so that a guess may be off by one byte. */
+/* Makes words of which some are empty. The last letter before an empty word and the zeros of its
+ * length look like a length, so the library may guess an offset that is wrong by one byte. */
 static size_t sometimes_nothing(char *to, uint64_t i, uint32_t *random)
 {
     return i % 3 == 0 ? 0 : words(to, i, random);
@@ -81,8 +82,8 @@ static size_t any_bytes(char *to, uint64_t i, uint32_t *random)
     return n;
 }
 
-/* Makes some strings that are longer than a guess allows, or whose length does not fit into the 16
- * bits that a lane uses. */
+/* Makes some strings that are longer than the 255 bytes that the reader accepts when it guesses the
+ * start of a lane, or whose length does not fit into the 16 bits that a lane uses. */
 static size_t long_ones(char *to, uint64_t i, uint32_t *random)
 {
     static const size_t lengths[] = {255, 256, 257, 300, 65535, 65536, 65537, 3, 4096};
@@ -203,7 +204,8 @@ static void cut_anywhere(void **state)
             gguf_text(&g, text, kinds[k].make(text, i, &random));
         for (int i = 0; i < (is_slow() ? 5 : 100); i++) {
             size_t least =
-                49 + 8 * (size_t)count; /* a smaller file is refused because of its count */
+                49 + 8 * (size_t)count; /* in a smaller file, the declared number of strings is
+                                         * the error */
             if (g.n <= least)
                 break;
             size_t n = least + draw(&random) % (g.n - least);

@@ -211,7 +211,8 @@ static void decodes_alike(void **state)
     assert_true(decoded >= 33);
 }
 
-/* Tests tensors that are larger than the read buffers, and not a multiple of their size. */
+/* Tests tensors that are larger than the read buffers, and whose size is not a multiple of the
+ * buffer size. */
 static void large_tensors(void **state)
 {
     (void)state;

@@ -165,7 +165,7 @@ static void blobs(void **state)
     write_manifest(&s, layer);
     assert_refused(&s, WB_ERROR_FORMAT, "ollama-blob-missing");
 
-    assert_int_equal(mkfifo(zero, 0600), 0); /* opening it must not block */
+    assert_int_equal(mkfifo(zero, 0600), 0); /* opening the FIFO must not block */
     assert_refused(&s, WB_ERROR_FORMAT, "not-a-regular-file");
     assert_int_equal(unlink(zero), 0);
 

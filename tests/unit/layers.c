@@ -179,7 +179,7 @@ static void layers_by_type(void **state)
         wb_layer layer = WB_LAYER_INIT;
         assert_int_equal(wb_layer_get(w->model, i, &layer, NULL), WB_OK);
         assert_int_equal(layer.kind, expected[i].kind);
-        /* layer 5 is not in the lists: the pattern applies */
+        /* layer_types has no entry for layer 5, so sliding_window_pattern applies. */
         assert_int_equal(layer.sliding_window, i == 5 ? 0 : expected[i].window);
         assert_int_equal(layer.has_rope, expected[i].rope);
     }

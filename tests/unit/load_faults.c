@@ -54,7 +54,8 @@ typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* errno of the affected calls; LESS: not of the first of them; 0: none fails */
+    int os_error;   /* errno with which the affected calls fail; 0: none fails. LESS: the first
+                     * affected call does not fail, but returns fewer bytes */
     size_t less;    /* LESS: maximum number of bytes returned */
     unsigned times; /* number of consecutive affected calls */
 } fault;
@@ -264,8 +265,8 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 }
 
 /*
- * Completes two reads, the last one first. Until a read is reported here, also one that fails, no
- * other thread may use its buffer.
+ * Completes two reads, the last one first. No other thread may use the buffer of a read until this
+ * function has reported the read, even if the read failed.
  */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
@@ -432,7 +433,7 @@ static void check_failure(const fault *what, wb_status status, const wb_error *e
 {
     assert_int_equal(status, WB_ERROR_IO);
     assert_string_equal(error->code, what->os_error == ENDED ? "file-ends-early" : "io");
-    bool told_of = false; /* if several threads met a fault, any one of them is reported */
+    bool told_of = false; /* if several threads met a fault, any of these faults may be reported */
     for (unsigned i = 0; i < world.befallen && i < CALLS_MAX; i++)
         told_of |= error->offset == world.offsets[i];
     assert_true(told_of);
@@ -465,7 +466,8 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
                    (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)
-        gone_on = false; /* the fault was in the buffered read of an element in two pieces */
+        gone_on = false; /* the failed read was not direct: an element that two pieces share is
+                          * read through the page cache */
     /* A read that failed in io_uring is repeated with pread, so the load may succeed. */
     if (rung > 0 && what->times < 1000)
         gone_on = status == WB_OK;

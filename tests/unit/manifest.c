@@ -64,7 +64,8 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     wb_open_options open = {.size = sizeof open, .allocator = allocator};
     wb_verify_options options = {.size = sizeof options, .open = &open, .manifest = manifest_path};
     wb_status status = wb_verify(model_path, &options, &findings, &error);
-    /* The call may succeed although an allocation failed: some of them only speed up reading. */
+    /* The call may succeed although an allocation failed, because some allocations only speed up
+     * reading. */
     if (c != NULL && c->failed && status == WB_OK)
         return findings;
     if (status != expected)

@@ -211,7 +211,7 @@ static void reads_that_fail(void **state)
                     status = whole_model(model, k == 0 ? &expected : &digest, &error);
                 wb_close(model);
                 assert_int_equal(s.closed, 1);
-                /* If there were fewer than k reads this time, none of them failed. */
+                /* If this run made fewer than k reads, no read was made to fail. */
                 if (k == 0)
                     calls = s.calls;
                 else if (s.calls >= k && status != s.failure)

@@ -61,7 +61,8 @@ static void no_ranges(const web_request *r)
     free(lines);
 }
 
-/* Sends at most the first 40,000 bytes of a range, and declares the shorter range. */
+/* Sends at most the first 40,000 bytes of the requested range, and declares only these bytes in the
+ * response. */
 static void short_ranges(const web_request *r)
 {
     uint64_t end = r->end - r->first > 40000 ? r->first + 40000 : r->end;
@@ -438,7 +439,7 @@ static wb_status read_bytes(const wb_source *source, uint64_t offset)
 
 #define SHARED 8 /* number of files that both threads open; the first does not exist */
 
-/* Requests for a file that was not passed to wb_files.expect before it was opened. */
+/* Number of requests for a file that was not passed to wb_files.expect before it was opened. */
 static atomic_uint requests_alone;
 static atomic_uint requests_shared;
 
@@ -595,7 +596,7 @@ static void announced(void **state)
 
 static atomic_uint answered;
 
-/* Redirects to /moved. The second response there has only part of the range, and the third refuses
+/* Redirects to /moved. The second response for /moved has only part of the range. The third refuses
  * the request, as if the address had expired. */
 static void lapsing(const web_request *r)
 {
@@ -721,8 +722,8 @@ static wb_status ignore_name(void *ctx, const char *name)
     return WB_OK;
 }
 
-/* If the pages of an object listing do not end, the call must fail. It must not return part of the
- * list as if it were complete. */
+/* If the pages of an object listing do not end, the call must fail. The call must not return a part
+ * of the list as if it were the whole list. */
 static void listing_without_end(void **state)
 {
     web_server server;

@@ -151,7 +151,7 @@ static void put_compressed_facts(bytes *to, uint64_t unpacked)
     put_number(to, 0, 2);
     put_number(to, 8, 2);
     put_number(to, 0, 4);
-    put_number(to, 0, 4); /* the checksum: opening does not compare it */
+    put_number(to, 0, 4); /* the checksum, which is not compared when a file is opened */
     put_number(to, PACKED, 4);
     put_number(to, unpacked, 4);
     put_number(to, 5, 2);
@@ -206,7 +206,7 @@ static void test_expansion(void **state)
         wb_model *model;
         wb_error error;
         wb_status status = wb_open_memory(file.p, file.n, "x.npz", NULL, &model, &error);
-        if (status != WB_ERROR_UNSUPPORTED) /* zlib is not installed */
+        if (status != WB_ERROR_UNSUPPORTED) /* unsupported if zlib is not installed */
             assert_int_equal(status, more == 0 ? WB_OK : WB_ERROR_LIMIT);
         if (status == WB_ERROR_LIMIT)
             assert_string_equal(error.code, "npz-expansion");

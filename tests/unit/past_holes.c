@@ -203,7 +203,7 @@ static void digests_are_no_paths(void **state)
         open_path(digests[i], "ollama://m", store, WB_ERROR_FORMAT, "ollama-manifest");
         free(text);
     }
-    /* CVE-2025-1975: the program used the first layer although the list was empty or missing. */
+    /* CVE-2025-1975: Ollama used the first layer although the list was empty or missing. */
     static const char *const empty[] = {"{}", "{\"layers\":[]}", "{\"layers\":[null]}", "[]",
                                         "{\"layers\":{}}"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {

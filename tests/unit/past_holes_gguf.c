@@ -182,8 +182,8 @@ static void bytes_that_wrap(gguf *g)
 
 static void bytes_that_wrap_short(gguf *g)
 {
-    static const uint64_t shape[] = {P62 - 1,
-                                     0}; /* times 4 bytes, this is -4; padding makes it 0 */
+    static const uint64_t shape[] = {
+        P62 - 1, 0}; /* 4 bytes per element: 2^64 - 4 bytes, which padding makes 0 */
     one_tensor(g, shape, 0, 0);
 }
 

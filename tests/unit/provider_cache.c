@@ -471,7 +471,8 @@ static void no_input(void **state)
     wb_buffer b = {.size = sizeof b};
     assert_int_equal(wb_provider_prefetch(provider, NULL, NULL, 0, NULL), WB_OK);
     assert_int_equal(wb_provider_fuse(provider, pair, NULL, 2, 0, &b, NULL), WB_OK);
-    /* Measures twice: the difference is the input that is caused by one measurement. */
+    /* Measures the input of the process twice in a row: the difference is the input that the
+     * measurement itself causes. */
     assert_true(input_so_far(&before[0], &before[1]));
     assert_true(input_so_far(&none[0], &none[1]));
     for (unsigned i = 0; i < TENSORS * 10; i++) {

@@ -327,7 +327,7 @@ static void aligned_bytes_are_read_into_place(void **state)
         assert_int_equal(cold.misaligned, 0);
         assert_int_equal(cold.misaligned, 0);
         /* The last of three windows is not read in place: rounded up to a multiple of 4,096 bytes,
-         * it exceeds the buffer. */
+         * this window would end after the buffer. */
         assert_int_equal(world.in_place, cold.no_ring && !shifted ? 2 : 0);
         wb_provider_destroy(provider);
         wb_close(model);

@@ -51,8 +51,8 @@ static box all_of(const whole *t)
     return (box){{0, 0, 0}, {t->shape[0], t->shape[1], t->shape[2]}};
 }
 
-/* Reduces the range along `axis` to that of a rank. If the indices are not divisible by the number
- * of ranks, each of the first ranks gets one more, as for plain tensors. */
+/* Reduces the range along `axis` to that of a rank. If the indices are not divisible by the
+ * number of ranks, each of the first ranks gets one more index, as for plain tensors. */
 static void cut(box *b, uint32_t axis, uint32_t rank, uint32_t of)
 {
     uint64_t n = b->count[axis], more = n % of;
@@ -337,8 +337,8 @@ static void experts(void **state)
 }
 
 /* The rows of gate are cut at the same indices as the columns of down. A row of quantized down has
- * only 3 groups of 32 columns. With decoding, these must not matter: gate and down can be
- * partitioned among 8 ranks, as in a plain layer. */
+ * only 3 groups of 32 columns. With decoding, slices may begin inside a group: gate and down must
+ * be partitioned among 8 ranks, as in a plain layer. */
 static void layers(void **state)
 {
     (void)state;

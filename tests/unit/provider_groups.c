@@ -69,8 +69,8 @@ static void test_groups(void **state)
             assert_int_equal(wb_provider_fuse(provider, members, NULL, n, 0, &b, &error), WB_OK);
             assert_int_equal(b.parts, n);
         }
-        /* The name of the fused tensor always exists. It has a dtype only if q, k and v have the
-         * same dtype. */
+        /* The name of the fused tensor always exists. The fused tensor has a dtype only if q, k and
+         * v have the same dtype. */
         assert_int_equal(wb_provider_has(provider, "layers.0.attention.qkv.weight", SIZE_MAX), 1);
         assert_int_equal(wb_provider_dtype(provider, "layers.0.attention.qkv.weight", SIZE_MAX),
                          count == 1 ? 100 : -1);

@@ -209,8 +209,8 @@ static void mark(unsigned char *indices, const wb_plan *plan)
     }
 }
 
-/* Gets the slices of all ranks and checks them. Returns false if they are refused, which must not
- * depend on the rank. */
+/* Gets the slices of all ranks and checks them. Returns false if the slices are refused. They must
+ * then be refused for every rank. */
 static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
 {
     wb_policy policy = {

@@ -334,7 +334,8 @@ static void transposed(void **state)
                     b = ask(provider, OUTPUT, 0, rank, of);
                     assert_int_equal(b.shape[0], each);
                     check_decoded(provider, &b, awq, whole, rank * each, 0);
-                    /* The bias must be cut like its matrix, although it could be cut anywhere. */
+                    /* The bias must be cut like its matrix, although a bias alone could be cut
+                     * anywhere. */
                     assert_int_equal(ask(provider, "output.bias", 0, rank, of).shape[0], each);
                 }
             }

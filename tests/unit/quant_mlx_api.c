@@ -158,7 +158,7 @@ static void backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), vo
         body(arg, n);
 }
 
-/* An executor that runs tasks in another order must give the same result as one thread. */
+/* An executor that does not run the tasks in order must give the same result as one thread. */
 static void threads(void **state)
 {
     (void)state;
@@ -197,8 +197,11 @@ static void threads(void **state)
     }
 }
 
-/* Results in F32 must be computed in binary32 or, with WB_MLX_NATIVE, with the roundings of MLX.
- * Results in other dtypes must always have the roundings of MLX. */
+/*
+ * Decoding to F32 must compute in binary32. With WB_MLX_NATIVE, and if another dtype is
+ * requested, the product and the sum must each be rounded to the dtype of the scales, as MLX
+ * does.
+ */
 static void two_decodings(void **state)
 {
     (void)state;

@@ -10,8 +10,8 @@
 
 /* ---- notations ---- */
 
-/* The text of a member: after the name, between the two data offsets, and after them; and the
- * separator of members. */
+/* The text of a member: after the name, between the two data offsets, and after the second data
+ * offset; and the separator of members. */
 static const struct notation {
     const char *what, *before, *between, *after, *separator;
 } notations[] = {

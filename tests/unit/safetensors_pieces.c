@@ -46,8 +46,8 @@ static void compare_ways(const uint8_t *text, size_t size, uint64_t file_bytes)
     }
 }
 
-/* Compares a file, and the same file with padding after its header, so that the fast parser reaches
- * the last members. */
+/* Compares the ways of reading (compare_ways) for a file, and for the same file with padding after
+ * its header. With this padding, the fast parser reaches the last members. */
 static void compare_file(const uint8_t *file, size_t size)
 {
     const size_t padding = WB__ST_FAST_MARGIN;
@@ -202,7 +202,8 @@ static text large_file(unsigned (*number)(unsigned i))
     return t;
 }
 
-/* A source that fails to read bytes from `bad` on, and gives `most` bytes at once. */
+/* A source whose reads return at most `most` bytes, and fail if they contain a byte from offset
+ * `bad` on. */
 typedef struct bytes_source {
     const text *file;
     uint64_t bad;
@@ -278,7 +279,7 @@ static unsigned distinct(unsigned i)
     return i * 7919 % LARGE;
 }
 
-/* Few names are repeated. */
+/* Returns the number in the name of tensor i, such that few names are repeated. */
 static unsigned repeated(unsigned i)
 {
     return i % 20000 == 19999 ? i / 2 : i;

@@ -365,7 +365,7 @@ static int truncates_by_path(void)
     return verdict(truncate(file, 0));
 }
 
-/* Landlock reports EXDEV if it would allow the call in one of the two directories. */
+/* Landlock reports EXDEV if it allows a rename or link in only one of the two directories. */
 static int verdict_of_move(long result)
 {
     return result < 0 && errno == EXDEV ? UNREADABLE : verdict(result);
@@ -533,8 +533,8 @@ static const try_row tries[] = {
     {"all other system calls", makes_other_calls, FINE},
 };
 
-/* Attempts of a command that writes. Its other attempts have the same results as those of a command
- * that reads. */
+/* Attempts of a command that writes. All other attempts have the same results as for a command that
+ * only reads. */
 static const try_row writing_tries[] = {
     {"create the output", creates_output, FINE},
     {"create an output without a name", creates_unnamed_output, FINE},
@@ -569,8 +569,8 @@ static const try_row writing_tries[] = {
     {"open standard output again", reopens_output, UNREADABLE},
 };
 
-/* Gives the child its descriptors and enters the sandbox. The second operand is the descriptor NAMED,
- * or the output of a command that writes. */
+/* Gives the child its descriptors and enters the sandbox. The second operand is the descriptor
+ * NAMED, or the output of a command that writes. */
 static int enter(void)
 {
     char named[32], output[] = "out/new";
@@ -594,8 +594,8 @@ static int attempt(const try_row *row)
     return row->expected == UNREADABLE && is_unrestricted ? NO_LANDLOCK : result;
 }
 
-/* Makes the attempt in a child. Returns false if there is no sandbox: in an old kernel, a container,
- * or valgrind. */
+/* Makes the attempt in a child. Returns false if there is no sandbox: in an old kernel, a
+ * container, or valgrind. */
 static bool run_try(const try_row *row)
 {
     pid_t child = fork();
@@ -659,7 +659,7 @@ static void leaves_reading_alone(void **state)
     run_tries(tries, sizeof tries / sizeof tries[0]);
 }
 
-/* Returns true if the attempt has another result if the command writes. */
+/* Returns true if the result of the attempt depends on whether the command reads or writes. */
 static bool is_replaced(const try_row *row)
 {
     for (size_t i = 0; i < sizeof writing_tries / sizeof writing_tries[0]; i++) {
@@ -695,7 +695,7 @@ static void leaves_reading_alone(void **state)
 int main(void)
 {
     if (is_slow())
-        return 77; /* valgrind makes system calls of its own, and reports the senseless ones here */
+        return 77; /* valgrind makes system calls of its own, and reports the invalid calls of this test */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_reading_alone),
 #ifdef ARCHITECTURE

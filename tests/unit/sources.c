@@ -297,7 +297,7 @@ static void what_is_no_file(void **state)
     refuses("", WB_ERROR_NOT_FOUND, "not-found");
     assert_int_equal(symlink(loop, loop), 0);
     refuses(loop, WB_ERROR_IO, "io");
-    if (geteuid() != 0) { /* root may read it */
+    if (geteuid() != 0) { /* root may read the file, whatever its mode */
         assert_int_equal(chmod(locked, 0), 0);
         refuses(locked, WB_ERROR_IO, "io");
     }

@@ -151,7 +151,8 @@ static void reads_its_header_once(void **state)
     wb_close(model);
 }
 
-/* A large header must also be read once, and nothing after it. */
+/* A source that counts the bytes read: a large header must be read only once, and nothing after
+ * it. */
 typedef struct counted_bytes {
     const unsigned char *bytes;
     size_t present;

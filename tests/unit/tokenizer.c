@@ -245,7 +245,7 @@ static void faults_are_findings(void **state)
             fail_msg("%s: %d findings\n", bad[i], (int)m.findings.count);
         release(&m);
     }
-    /* Valid JSON of another structure must give no tokens, or only one. */
+    /* Valid JSON without the structure of tokenizer.json must give no tokens, or only one. */
     static const char *const odd[] = {
         "[]",
         "7",

@@ -1,6 +1,6 @@
 /*
- * tokenizer_fixture.h: helpers for tests, which make tokenizers from strings in memory. Include it
- * first.
+ * tokenizer_fixture.h: helpers for tests that make tokenizers from strings in memory. Include this
+ * file first.
  */
 #ifndef WB_TESTS_TOKENIZER_FIXTURE_H
 #define WB_TESTS_TOKENIZER_FIXTURE_H

@@ -32,7 +32,7 @@ typedef struct web_server {
     size_t size;
     /* Results, to be read after web_stop: */
     unsigned requests; /* number of requests that `answer` got */
-    bool saw_token;    /* one of them had the field Authorization */
+    bool saw_token;    /* one of the requests had the field Authorization */
 } web_server;
 
 static inline void web_send(int fd, const void *bytes, size_t n)

@@ -7,8 +7,8 @@
 
 #include "support.h"
 
-/* Fails the test with the message of the error if the call fails. `call` must pass E as the
- * error. */
+/* Fails the test with the message of the error if the call fails. The call must pass the macro
+ * E, the address of the error, as its last argument. */
 #define OK(call)                                                                                   \
     do {                                                                                           \
         wb_error error_;                                                                           \

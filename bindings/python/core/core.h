@@ -139,7 +139,7 @@ PyObject *shape_make(const uint64_t *shape, uint32_t rank); /* a tuple */
 typedef struct handle {
     shared shared;
     wb_model *model;
-    wb_net *net; /* of a model at an address, else NULL */
+    wb_net *net; /* the network, if the model was opened by its address; else NULL */
     Py_buffer bytes;
     bool from_memory;
     bool writable; /* mapped bytes may be changed */
@@ -155,7 +155,8 @@ typedef struct model_object {
 void handle_destroy(shared *self);
 
 /*
- * Adds a reference to the handle and returns it, or NULL with an exception if the model is closed.
+ * Adds a reference to the handle and returns the handle, or NULL with an exception if the model is
+ * closed.
  */
 handle *model_use(model_object *self);
 

@@ -1,6 +1,7 @@
 /*
  * Converts merge ranks to scores: the score of a token is minus the rank of the first merge that
- * produces it. Tokens that no merge produces get lower scores.
+ * produces it. Tokens that no merge produces get scores below those of all tokens that a merge
+ * produces.
  */
 #include "arch/tokenizer/tokenizer_make.h"
 

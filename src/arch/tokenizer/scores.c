@@ -46,8 +46,8 @@ static bool read_scored(wb__token_reader *r, uint32_t *at, uint32_t *len, uint64
 /*
  * Parses a score of up to 19 digits without exponent as float32. Returns the position after it, or
  * NULL. Digits and power of ten are each rounded once to double, so the quotient has an error below
- * two units in the last place. This matters only very close to the midpoint of two float32 values;
- * such scores return NULL.
+ * two units in the last place. This error can change the float32 only if the quotient is very close
+ * to the midpoint of two float32 values. For such a score the function returns NULL.
  */
 static inline const uint8_t *take_score(const uint8_t *p, const uint8_t *end, float *score)
 {

@@ -34,7 +34,8 @@ static bool read_model(wb__token_reader *r)
         bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
         wb__json_token token = wb__json_next(json);
         size_t from = (size_t)json->at;
-        /* a valid file has at most two spans; values after WB__SPANS spans stay in `rest` */
+        /* A span is a value that is left out of `rest`. A valid file has at most two. Values after
+         * WB__SPANS spans stay in `rest`. */
         bool big = r->span_count < WB__SPANS;
         if (is_vocab && token == WB__JSON_OBJECT && big) {
             if (!wb__token_read_vocab(r))

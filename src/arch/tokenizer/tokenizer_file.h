@@ -68,8 +68,8 @@ void wb__tokenizer_json_drop_tokens(wb__tokenizer_json *file);
 wb__str wb__tokenizer_json_token(const wb__tokenizer_json *file, size_t number, bool *is_token);
 
 /*
- * Adds a token whose string is in `rest`, or replaces the token with the same id. Returns false if
- * out of memory.
+ * Adds a token, or replaces the token with the same id. `text` is its string and must point into
+ * file->rest. Returns false if out of memory.
  */
 bool wb__tokenizer_json_add(wb__tokenizer_json *file, uint64_t number, wb__str text);
 

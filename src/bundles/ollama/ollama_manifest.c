@@ -177,7 +177,7 @@ static char *store_of(wb__ollama *ollama, const char *path)
         return wb__arena_copy(&ollama->arena, path, at == path ? 1 : (size_t)(at - path));
     /*
      * For a relative path "manifests/…" the store is the current directory. For a manifest outside
-     * a store, it is the directory of the manifest.
+     * a store, the store is the directory of the manifest.
      */
     if (strncmp(path, inner + 1, sizeof inner - 2) == 0)
         return wb__arena_copy(&ollama->arena, ".", 1);

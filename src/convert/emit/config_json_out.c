@@ -111,7 +111,8 @@ static void add_packing(const wb_conversion *conversion, wb__buffer *out)
 
 /* ---- from config.json ---- */
 
-/* Returns true if the member is not copied, because the output has its own value for it. */
+/* Returns true if the member is not copied, because the output has another value for this
+ * member. */
 static bool is_replaced(const wb_conversion *conversion, wb__str key)
 {
     if (wb__str_equal(key, WB__STR("quantization")) ||

@@ -186,8 +186,8 @@ static wb_status visit(void *ctx, const char *name)
     return status;
 }
 
-/* Returns true if the error of open means that there is no journal: nothing, or something that no
- * conversion uses as its journal, has its name. */
+/* Returns true if the error of open means that there is no journal: its path does not exist, or is
+ * that of a directory or link, which no conversion uses as its journal. */
 static bool is_absent(int os_error)
 {
     return os_error == ENOENT || os_error == ENOTDIR || os_error == ELOOP || os_error == EISDIR;

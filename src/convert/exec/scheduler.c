@@ -23,8 +23,8 @@
 #define ROUND_FIRST 16        /* number of tiles per worker in the first round */
 #define ROUND_LEAST 4         /* minimum number of tiles in a round */
 #define ROUND_MAX 4096        /* maximum number of tiles in a round */
-#define ROUND_SHORT 100000000 /* ns; after a shorter round, the next round gets more tiles */
-#define ROUND_LONG 400000000  /* ns; after a longer round, the next round gets fewer tiles */
+#define ROUND_SHORT 100000000 /* ns; after a round shorter than this, the next gets more tiles */
+#define ROUND_LONG 400000000  /* ns; after a round longer than this, the next gets fewer tiles */
 #define SPAN_MAX 64           /* maximum number of tiles in a span */
 /* maximum size of a span with more than one tile, in output bytes */
 #define SPAN_BYTES ((uint64_t)4 << 20)
@@ -411,7 +411,7 @@ static wb_status do_span(runner *r, wb__context *context, worker *w, range tiles
 /* ---- rounds ---- */
 
 /* Returns the number of tiles that a worker takes at index `at` of the list. All these tiles
- * belong to one tensor. The number is smaller near the end of the round. */
+ * belong to one tensor. The number decreases towards the end of the round. */
 static size_t span_length(const runner *r, size_t at)
 {
     uint64_t bytes[WB__PARTS];

@@ -18,7 +18,8 @@ static bool splits_rows(const wb__planned_tensor *planned)
            planned->row_order == WB__ROWS_UNCHANGED;
 }
 
-/* Returns the number of rows of a tile of complete rows, unless it is the last tile. */
+/* Returns the number of rows of each tile of a tensor that is divided into complete rows. Only the
+ * last tile may have fewer rows. */
 static uint64_t rows_per_tile(const wb__planned_tensor *planned)
 {
     uint64_t unit = unit_rows(planned);

@@ -134,7 +134,8 @@ static uint32_t guess_file_type(const wb_conversion *conversion)
 /* ---- MLX ---- */
 
 /* Returns the number of bits that the mixed recipes of mlx-lm, such as mixed_2_6, give a tensor.
- * The output matrix, and v_proj and down_proj in some layers, are sensitive and get more bits. */
+ * The output matrix, and v_proj and down_proj in some layers, are sensitive and get more bits than
+ * the other tensors. */
 static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t n = conversion->semantics->config.n_layers, i = row->layer;
@@ -489,8 +490,8 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
                          WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
-/* Returns true if llama.cpp treats the model as one with 70 billion parameters. The k/v matrices
- * of such a model get more bits. */
+/* Returns true if llama.cpp treats the model as one with 70 billion parameters. It
+ * gives the k/v matrices of such a model more bits than those of other models. */
 static bool is_70b(const wb_conversion *conversion)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);

@@ -96,7 +96,8 @@ static void describe(char *text, size_t size, const wb__fact *usual)
         (void)snprintf(text, size, WB__MSG_CONVERT_IMPLIED_NUMBER, usual->real);
 }
 
-/* Compares the value of config.json with that which llama.cpp uses for a GGUF file without key. */
+/* Compares the value of a config field in config.json with the value that llama.cpp uses, because
+ * GGUF has no key for the field. */
 static wb_status check_implied(wb_conversion *conversion, wb__context *context, size_t i)
 {
     char text[192];
@@ -115,7 +116,8 @@ static wb_status check_implied(wb_conversion *conversion, wb__context *context, 
             return WB_OK;
     } else if (wb__fact_by_path(&semantics->facts, wb__config_rows[field].paths).type !=
                WB__FACT_TEXT) {
-        return WB_OK; /* config.json has no value; a word that the config does not know is one */
+        /* config.json has no value. (A text would be a value that the config cannot represent.) */
+        return WB_OK;
     }
     describe(text, sizeof text, &usual);
     return report(conversion, context, !is_gelu(&value, &usual), implied[i].member, text);

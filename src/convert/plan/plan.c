@@ -344,7 +344,7 @@ static wb_status check_told(wb_conversion *conversion, wb__context *context)
 }
 
 /* Fails if a sidecar file cannot be read. Opening a model ignores such a file, but an output
- * without its data would be a different model. */
+ * without the data of the file would be a different model. */
 static wb_status check_reads(wb_conversion *conversion, wb__context *context)
 {
     wb_status status = check_list(context, &conversion->model->findings);

@@ -204,9 +204,9 @@ static double attention_of(double factor, double weight)
     return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
 }
 
-/* Returns the attention factor that llama.cpp uses: the factor with weight 1 (YaRN paper). If the
- * metadata contain another weight (yarn_log_multiplier), llama.cpp divides by the factor with this
- * weight. */
+/* Returns the attention factor that llama.cpp uses: attention_of(factor, 1). If the metadata
+ * contain a weight (yarn_log_multiplier), llama.cpp divides this by attention_of(factor,
+ * weight). */
 static double attention_of_llama_cpp(const wb_conversion *conversion, double factor)
 {
     char key[96];

@@ -43,7 +43,8 @@ const wb__file_type *wb__file_type_of(int32_t dtype);
 typedef struct wb__recipe {
     const wb__file_type *file_type;
     /* llama.cpp treats the model as one with 70 billion parameters. The k/v matrices of such a
-     * model are more sensitive, because more query heads share each k/v head. */
+     * model are more sensitive than those of other models, because more query heads share each k/v
+     * head. */
     bool is_70b;
     uint64_t layers; /* number of layers of the model */
     uint64_t heads;  /* number of query heads */

@@ -50,7 +50,8 @@ static inline size_t after(const uint8_t *block, size_t at, bool big_endian)
     return at + WB__STRING_HEAD + len;
 }
 
-/* Guesses the start of each lane. Returns false if a lane has no likely start. */
+/* Guesses for each lane (quarter of the block) where its first string starts. Returns false if
+ * there is no likely start. */
 static inline bool guess(lanes *l, const uint8_t *block, bool big_endian)
 {
     l->begin[0] = 0;
@@ -107,7 +108,7 @@ typedef struct progress {
     wb__gguf_reader *reader;
     uint32_t *marks;
     uint64_t done, count; /* number of strings read, and number in the array */
-    size_t resume;        /* header offset from which lanes are used again after a wrong guess */
+    size_t resume;        /* after a wrong guess: header offset from which lanes are used again */
 } progress;
 
 static void set_marks(progress *to, size_t block_at, const uint16_t *at, size_t n)
@@ -172,7 +173,8 @@ static wb_status take_one(progress *to)
     return WB_OK;
 }
 
-/* Reads strings up to the next mark. */
+/* Reads strings up to the next one whose offset must be recorded (every WB__STRING_STEP-th), or up
+ * to the end of the array. */
 static inline wb_status take_step(progress *to, bool big_endian)
 {
     uint64_t end = to->done - to->done % WB__STRING_STEP + WB__STRING_STEP;

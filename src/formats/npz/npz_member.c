@@ -56,7 +56,8 @@ static bool is_same(const wb__npz_member *member, const uint8_t *p, size_t extra
     size_t found = wb__npz_zip64(p + WB__ZIP_LOCAL + member->name.len, extra, wide, 2);
     if (found == SIZE_MAX || found == 1)
         return false;
-    /* A zip64 field must contain both sizes. Each 32-bit size must then be UINT32_MAX or agree. */
+    /* A zip64 field must contain both sizes. Each 32-bit size must then be UINT32_MAX or equal
+     * the 64-bit size. */
     if (found == 2) {
         if (bytes != UINT32_MAX && !agrees(member, bytes, wide[0]))
             return false;

@@ -15,7 +15,7 @@
 #define DATE 33          /* 1 January 1980 */
 #define PERMISSIONS 0600 /* file permissions of a member */
 #define FLAG_UTF8 0x0800u
-#define NARROW_MAX INT32_MAX /* zipfile uses zip64 for larger sizes and offsets */
+#define NARROW_MAX INT32_MAX /* for larger numbers, Python's zipfile uses zip64 */
 #define ENTRIES_MAX UINT16_MAX
 #define DESCRIPTOR 24
 

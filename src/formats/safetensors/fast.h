@@ -68,7 +68,8 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
 {
     wb__table *table = reader->table;
     const uint8_t *p = *key, *taken = p;
-    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* header offset of p: (uint32_t)p - zero */
+    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* the header offset of any p is (uint32_t)p
+                                                     * - zero */
     char *to = table->names + table->names_used;
     wb__record *record = table->records_end - table->count;
     uint64_t expected = reader->expected;

@@ -33,8 +33,11 @@
 /* Maximum number of tasks, and thus of threads. */
 #define WB__ST_TASKS 64
 
-/* Number of bytes before a piece that are read too. The text between the end of a member and the
- * next key is shorter, so that the end of the member before the first key is among them. */
+/*
+ * Number of bytes before a piece that are read with the piece. It is greater than the longest text
+ * between the end of a member and the next key. These bytes therefore contain the end of the member
+ * before the first key of the piece.
+ */
 #define WB__ST_LEAD (2 * WB__ST_SPACES)
 
 _Static_assert(WB__ST_PIECE_MIN >= WB__ST_LEAD,
@@ -58,12 +61,13 @@ typedef struct wb__st_piece {
     bool complete;  /* all members that begin in the piece were parsed */
     size_t tensors;
     size_t names_used;
-    size_t kinds;                    /* number of kinds of the parser at the end of the piece */
-    uint64_t first_begin;            /* data offset of the first tensor */
-    uint64_t expected;               /* end of the data of the last tensor */
-    bool irregular;                  /* as wb__st_reader.irregular, apart from the first tensor */
+    size_t kinds;         /* number of kinds of the parser at the end of the piece */
+    uint64_t first_begin; /* data offset of the first tensor */
+    uint64_t expected;    /* end of the data of the last tensor */
+    /* a tensor does not begin at the end of the previous one in the piece, or a kind has a fault */
+    bool irregular;
     size_t first_tensor, first_name; /* position in the table, if placed */
-    char *names;                     /* the memory after the records */
+    char *names;                     /* buffer of the names, after the records */
     wb__record *records_end;
     wb__record records[];
 } wb__st_piece;
@@ -79,7 +83,8 @@ struct wb__st_parser {
     wb__st_piece *placed;           /* list of placed pieces that this task shall copy */
     uint32_t numbers[WB__ST_KINDS]; /* for each kind, its number in the table of the model */
     size_t numbered;
-    /* The last member, because the frames at its end are not cleared. */
+    /* Must be the last member: wb__st_parser_new clears all members except the frames, which are
+     * at the end of `reader`. */
     wb__st_reader reader;
 };
 
@@ -87,15 +92,17 @@ typedef struct wb__st_job {
     wb__st_reader *reader;
     uint64_t begin;                       /* offset of the first key */
     size_t count;                         /* number of pieces */
-    wb__st_parser *parsers[WB__ST_TASKS]; /* of each task; NULL if it did not start */
-    wb__st_piece **parsed; /* for each piece; NULL if it is not parsed yet, or was placed */
+    wb__st_parser *parsers[WB__ST_TASKS]; /* the parser of each task; NULL if the task did not
+                                           * start */
+    wb__st_piece **parsed; /* by piece index; NULL if the piece is not parsed yet, or is placed */
     pthread_mutex_t lock;
     /* Protected by `lock`: */
     size_t next;   /* index of the next piece to parse */
     size_t placed; /* number of placed pieces */
     bool stopped;  /* no more pieces are parsed or placed */
     bool failed;   /* text could not be read */
-    /* Where the next piece must begin, and where the last placed piece ended. */
+    /* Offset of the key with which the next piece must begin, and offset of the end of the last
+     * placed piece. */
     uint64_t key, taken;
     size_t tensors, names_used;
     uint64_t expected;
@@ -114,8 +121,8 @@ void wb__st_parser_free(const wb__st_job *job, wb__st_parser *parser);
 wb__st_piece *wb__st_piece_new(const wb__st_job *job);
 void wb__st_piece_free(const wb__st_job *job, wb__st_piece *piece);
 
-/* Parses the members of a piece; `index` and `parser` are set. Returns false if its text cannot be
- * read. */
+/* Parses the members of a piece. Precondition: the caller has set `index` and `parser`. Returns
+ * false if the text of the piece cannot be read. */
 bool wb__st_piece_parse(const wb__st_job *job, wb__st_piece *piece);
 
 /* ---- safetensors_piece_place.c ---- */

@@ -240,9 +240,10 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 }
 
 /*
- * Reserves more memory if necessary. The initial reservation assumes entries that are objects;
- * entries that are arrays are shorter, so there can be more of them. The fast parser requires space
- * for as many minimum-length entries as the rest of the header can contain.
+ * Reserves more memory if necessary. The initial reservation assumes that all entries are JSON
+ * objects. Entries may also be arrays in compatible mode. Arrays are shorter, so the header can
+ * contain more entries. The fast parser requires space for as many minimum-length entries as the
+ * rest of the header can contain.
  */
 static wb_status make_room(wb__st_reader *reader)
 {

@@ -5,8 +5,11 @@
 
 /* ---- memory ---- */
 
-/* Maximum number of bytes from the beginning of a piece that its parser needs. The fast parser
- * stops where fewer bytes than a margin are left, which is the end of the piece. */
+/*
+ * Returns the maximum number of bytes, from the start of a piece on, that its parser gets. The fast
+ * parser begins no member where fewer than WB__ST_FAST_MARGIN bytes are left, so with this number
+ * it stops at the end of the piece.
+ */
 static size_t reach(const wb__st_job *job)
 {
     return job->reader->division.bytes + WB__ST_FAST_MARGIN - 1;
@@ -43,7 +46,9 @@ void wb__st_piece_free(const wb__st_job *job, wb__st_piece *piece)
     wb__free(&job->reader->context->allocator, piece, piece_bytes(job));
 }
 
-#define LINE 64 /* text has the same position in a cache line as in the file: see io/window.c */
+/* Size of a cache line. A copy of text has the same position in a cache line as in the file: see
+ * io/window.c. */
+#define LINE 64
 
 wb__st_parser *wb__st_parser_new(const wb__st_job *job)
 {

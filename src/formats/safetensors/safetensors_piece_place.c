@@ -15,14 +15,16 @@ static bool number_kinds(const wb__st_job *job, wb__st_parser *parser, size_t ki
     return true;
 }
 
-/* Returns true if no member begins in a piece: it is in the middle of a long member. */
+/* Returns true if no member begins in the piece, because the piece is in the middle of a long
+ * member. */
 static bool is_skipped(const wb__st_job *job, const wb__st_piece *piece)
 {
     size_t bytes = job->reader->division.bytes;
     return job->key >= job->begin + ((uint64_t)piece->index + 1) * bytes;
 }
 
-/* Places the next piece. Returns false if it does not continue the previous one. */
+/* Determines the place of the next piece in the table. Returns false if the piece does not begin
+ * where the previous piece ended. */
 static bool place(wb__st_job *job, wb__st_piece *piece)
 {
     piece->first_tensor = job->tensors;
@@ -50,8 +52,8 @@ static void push(wb__st_piece **list, wb__st_piece *piece)
     *list = piece;
 }
 
-/* Places all parsed pieces that continue the placed ones. Adds each to the list of the parser that
- * shall copy it, which is `by` if its own parser has ended. */
+/* Places all parsed pieces that continue the placed ones. Adds each to the list of pieces to copy
+ * of the parser that parsed it, or of `by` if that parser has ended. */
 static void place_pieces(wb__st_job *job, wb__st_parser *by)
 {
     while (!job->stopped && job->placed < job->count && job->parsed[job->placed] != NULL) {
@@ -94,10 +96,11 @@ static void copy_pieces(const wb__st_job *job, wb__st_parser *parser, wb__st_pie
 
 /* ---- memory of the table ---- */
 
-/* In the time that a page is mapped, other tasks need less than this many further bytes. */
+/* While one task maps WB__ST_MAP_BYTES of the table, the other tasks fill less than this number of
+ * further bytes. */
 #define MAP_AHEAD ((uintptr_t)1 << 20)
 
-/* Returns the address of WB__ST_MAP_BYTES that shall be mapped now, or 0. Names grow upwards from
+/* Returns the address of the next WB__ST_MAP_BYTES bytes to map, or 0. Names grow upwards from
  * the middle of the region, and records grow downwards. */
 static uintptr_t to_map(wb__st_job *job)
 {

@@ -38,7 +38,8 @@
 #define WB__ST_TEXT_MAX 192
 #define WB__ST_BETWEEN_MAX 64
 
-/* A part of a frame. Zeros follow up to a multiple of 64 bytes, for the vector code. */
+/* One of the texts of a frame (wb__st_frame, below). Zeros follow the text up to a multiple of
+ * 64 bytes, for the vector code. */
 typedef struct wb__st_text {
     uint8_t text[WB__ST_TEXT_MAX];
     uint64_t first;      /* the first 8 bytes as a little-endian number */
@@ -99,7 +100,8 @@ struct wb__st_reader {
     wb__table *table; /* table of `model` */
     wb__json json;
     wb__key_set fields; /* unknown fields of the current entry */
-    uint64_t entry;     /* serial number of the current entry, for `fields` */
+    uint64_t entry;     /* serial number of the current entry, by which `fields` distinguishes
+                         * entries */
     uint64_t *shape;    /* shape of the current entry */
     size_t shape_capacity;
     bool has_metadata;
@@ -173,10 +175,10 @@ void wb__st_take_fast(wb__st_reader *reader);
 bool wb__st_pieces_pay(const wb__st_reader *reader);
 
 /*
- * Parses members from the opening quote of a key at the cursor on, on the threads of the caller's
- * executor. Appends their tensors to the table and moves the cursor to the end of the last parsed
- * member, as the fast parser would, but may stop earlier. Returns false, with nothing changed, if no
- * member was parsed. Reports no errors.
+ * Parses members on the threads of the caller's executor. Precondition: the cursor is at the
+ * opening quote of a key. Appends the tensors to the table and moves the cursor to the end of the
+ * last parsed member, as the fast parser does, but may stop earlier than that parser. Returns
+ * false, with nothing changed, if no member was parsed. Reports no errors.
  */
 bool wb__st_take_pieces(wb__st_reader *reader);
 

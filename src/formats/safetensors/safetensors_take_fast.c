@@ -1,5 +1,6 @@
 /*
- * Runs the fast parsers where they apply. safetensors_decode.c parses all other members.
+ * Runs the fast parsers on the members at the cursor, until they meet a member that they do not
+ * handle. safetensors_decode.c parses such members.
  */
 #include "formats/safetensors/safetensors_reader.h"
 
@@ -15,8 +16,8 @@ static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
 }
 
 /*
- * Runs the fast parser on a copy of the last members, because it may read beyond the end of the
- * header. The copy is padded with zeros, which no member can contain.
+ * Runs the fast parser on a copy of the last members, because the parser may read beyond the end of
+ * the header. The copy is padded with zeros, which no member can contain.
  */
 static void take_last(wb__st_reader *reader)
 {
@@ -29,8 +30,9 @@ static void take_last(wb__st_reader *reader)
 }
 
 /*
- * A large header is parsed in pieces from a member on that follows one that the fast parser handles,
- * because the attempt is expensive.
+ * Runs the fast parser on the members at the cursor. In a large header, first runs it on a few
+ * bytes only, and then parses the rest in pieces, but only if the fast parser has parsed a member:
+ * dividing a header into pieces is expensive.
  */
 void wb__st_take_fast(wb__st_reader *reader)
 {

@@ -25,7 +25,8 @@ TARGET static __m128i load_short(const char *name, size_t n)
     return _mm_cvtsi64_si128((long long)low);
 }
 
-/* Loads the lane at offset `at`, padded with zeros. */
+/* Loads the 16 bytes of the name at offset `at`. Zeros replace the bytes after the end of the
+ * name. */
 TARGET static __m128i load_lane(const char *name, size_t len, size_t at)
 {
     if (at >= len)

@@ -144,7 +144,8 @@ static inline float32x4_t quant_4(float32x4_t v, int low, int high)
 {
     const float32x4_t magic = vdupq_n_f32(12582912.0f);
     uint32x4_t bits = vreinterpretq_u32_f32(vaddq_f32(v, magic));
-    /* Set the exponent to that of 2^23: every v then gives the same integer as wb__round_even. */
+    /* wb__round_even uses only the mantissa bits. Set the exponent to that of 2^23, so that NaNs
+     * and large values give the same integer, too. */
     bits = vbslq_u32(vdupq_n_u32(0x7FFFFF), bits, vdupq_n_u32(0x4B000000));
     int32x4_t i = vmaxq_s32(vreinterpretq_s32_u32(bits), vdupq_n_s32(0x4B400000 + low));
     i = vminq_s32(i, vdupq_n_s32(0x4B400000 + high));

@@ -64,7 +64,7 @@ typedef struct wb__int4 {
 
 /*
  * Decodes `rows` of the `out` rows, starting with row `first`. `rows` and `first` must be multiples
- * of 8. `features` has the same meaning as above.
+ * of 8. `features` are the WB__CPU_* features that may be used.
  */
 void wb__awq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                     float *values);

@@ -35,8 +35,9 @@
 #define WAYS 4   /* maximum number of ways, which are combinations of the shifts of two octets */
 
 /*
- * Sums over the values below a rank (before), and over the values from this rank on (behind). For a
- * split, lx is lx_behind[way][second] - x_before[first], and l2 is l2_before[way][first] +
+ * Sums over the values below a rank (before), and over the values from this rank on (behind). A
+ * split has two positions, which are the ranks `first` and `second` (wb__iq1_split). For a split,
+ * lx is lx_behind[way][second] - x_before[first], and l2 is l2_before[way][first] +
  * l2_behind[way][second].
  */
 typedef struct split_sums {
@@ -54,8 +55,8 @@ typedef struct rough_scores {
 } rough_scores;
 
 /*
- * Returns true if no product of these sums leaves the range of normal numbers and no weight is
- * negative.
+ * Returns true if no weight is negative, and if products of sums stay in the range of normal
+ * numbers. `magnitude_x` is the sum of |w x|, `least_w` the smallest weight.
  */
 static inline bool is_ordinary(float magnitude_x, float sum_w, float least_w)
 {

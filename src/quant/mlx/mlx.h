@@ -61,7 +61,8 @@ typedef enum wb__mlx_global {
 /* How the exponent of an E8M0 scale is rounded. */
 typedef enum wb__mlx_e8m0 {
     WB__MLX_E8M0_UP = 0,     /* MLX 0.32.2 and later: up to the next power of two */
-    WB__MLX_E8M0_NEAREST = 1 /* MLX up to 0.32.1, Ollama: log2 in the input's dtype, to nearest */
+    WB__MLX_E8M0_NEAREST = 1 /* MLX up to 0.32.1, Ollama: log2, computed in the dtype of the
+                              * input, to nearest */
 } wb__mlx_e8m0;
 
 /*

@@ -22,7 +22,7 @@ static inline float wb__half_of_e8m0(uint8_t e)
  */
 static inline uint8_t wb__e8m0_for(float x)
 {
-    /* indexed by p: the smallest j for which the logarithm does not round to n */
+    /* least_j[p] is the smallest j for which the logarithm of x does not round to n */
     static const uint8_t least_j[8] = {1, 2, 3, 6, 12, 23, 45, 89};
     if (!(x > 0))
         return 0;

@@ -172,7 +172,8 @@ void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
     }
 }
 
-/* Finds the points of a group. Returns false if it is encoded as zeros; `codes` is not set then. */
+/* Finds the points of a group. Returns false if the group is encoded as zeros; `codes` is not set
+ * then. */
 static bool encode_group_s(const wb__iq1_search *search, const float *x, const float *weights,
                            wb__iq1_split *best, uint16_t *codes)
 {
@@ -293,8 +294,9 @@ typedef struct group_m {
 } group_m;
 
 /*
- * Returns the block scale d for which d (2 s + 1) q fits all values best. Returns the given d if
- * all terms of the sums are zero.
+ * Returns the block scale that minimizes the weighted squared error of the decoded values
+ * d (2 s + 1) q, where d is the block scale, s the scale of the group (from `scales`) and q the
+ * level of the value. Returns the parameter `d` if the sum of the weighted q² is 0.
  */
 static float fit_block_m(const float *x, const float *importance, float variance,
                          const group_m *groups, const unsigned *scales, float d)

@@ -70,7 +70,7 @@ static void split_signs(wb__iq_group *group, const float *x, uint8_t *signs)
     }
 }
 
-/* Finds the points and the scale of a group. Returns false if it is encoded as zeros. */
+/* Finds the points and the scale of a group. Returns false if the group is encoded as zeros. */
 static bool encode_group(const wb__iq_group *group, wb__iq_search *search, uint16_t *codes,
                          float *scale)
 {

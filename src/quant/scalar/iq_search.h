@@ -49,7 +49,7 @@ typedef float wb__iq_search(const wb__iq_group *group, float middle, float scale
 
 wb__iq_search wb__iq_search_scalar;
 
-/* The encoders, parametrized by the search function. */
+/* The encoders. Each calls `search` to choose the codes of a group. */
 void wb__iq2_xxs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
                       size_t n);
 void wb__iq2_xs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,

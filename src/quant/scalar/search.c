@@ -147,7 +147,7 @@ float wb__search_minimum(size_t n, int top, const float *x, const float *weights
     for (int try = 0; try <= tries->last; try++) {
         uint8_t l[WB__SEARCH_MAX];
         float sum_l = 0, sum_l2 = 0, sum_xl = 0;
-        /* Once a better minimum is found, the following candidates start from it. */
+        /* Once a candidate has given a better minimum, the candidates after it use this minimum. */
         inverse = (tries->first + tries->step * (float)try + (float)top) / (max - min);
         minimum_quants(n, top, x, inverse, min, l);
         for (size_t i = 0; i < n; i++) {

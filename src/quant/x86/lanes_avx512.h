@@ -121,8 +121,8 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
     const lanes magic = _mm512_set1_ps(12582912.0f);
     __m512i bits = _mm512_castps_si512(_mm512_add_ps(v, magic));
     /*
-     * (bits & 0x7FFFFF) | 0x4B000000 sets the exponent to that of 2^23, so that every v gives the
-     * same integer as wb__round_even.
+     * (bits & 0x7FFFFF) | 0x4B000000 sets the exponent to that of 2^23, so that NaNs and large
+     * values, too, give the same integer as wb__round_even.
      */
     bits = _mm512_ternarylogic_epi32(bits, _mm512_set1_epi32(0x7FFFFF),
                                      _mm512_set1_epi32(0x4B000000), 0xEA);

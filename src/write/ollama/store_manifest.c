@@ -31,9 +31,11 @@ static void put_layer(wb__json_writer *json, const char *type, const char *kind,
     wb__json_write_end(json, '}');
 }
 
-/* Ollama stores each JSON file of a model in a layer of type json, and finds the layer by the name
- * of the file. It has no type for chat_template.jinja, whose layer is of type json, too, so that
- * Ollama ignores it: Ollama would parse a layer of type template as a template of Go. */
+/*
+ * Ollama stores each JSON file of a model in a layer of type json, and finds the layer by the name
+ * of the file. The file chat_template.jinja is also stored in a layer of type json, which Ollama
+ * ignores. In a layer of type template, Ollama would parse it as a Go template.
+ */
 bool wb__store_has_layer(wb__str name)
 {
     return wb__str_ends_with(name, WB__STR(".json")) ||

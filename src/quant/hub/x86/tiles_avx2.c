@@ -1,7 +1,7 @@
 /*
- * AWQ and GPTQ tiles with AVX2. Processes the eight inputs of an output at a time. Their codes are
- * in the same nibble of eight words (AWQ), or in the eight nibbles of one word (GPTQ). The only
- * rounded operation is the product of an integer and a float.
+ * AWQ and GPTQ tiles with AVX2. Processes eight inputs of an output at a time. The codes of the
+ * eight inputs are in the same nibble of eight words (AWQ), or in the eight nibbles of one word
+ * (GPTQ). The only rounded operation is the product of an integer and a float.
  */
 #include "quant/hub/tiles.h"
 

@@ -60,7 +60,7 @@ NEON_INLINE void pack_whole(uint8x16_t codes, int bits, uint8_t *packed)
         vst1q_u8(packed, codes);
         return;
     }
-    /* Move the second code of each pair directly above the first. */
+    /* Move the second code of each pair to the bits directly above the first code. */
     uint16x8_t pairs = vreinterpretq_u16_u8(codes);
     pairs = vorrq_u16(pairs, vshrq_n_u16(pairs, 8 - 4));
     if (bits == 4) {

@@ -28,7 +28,7 @@ typedef struct wb__spread8 {
     int16x8_t shifts;
 } wb__spread8;
 
-/* Returns the description for the codes 8 k to 8 k + 7 of 32 codes. */
+/* Describes how to expand the codes 8 k to 8 k + 7 of 32 codes. */
 NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     static const uint16_t counting[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -37,7 +37,8 @@ NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
     uint16x8_t at = vmlaq_n_u16(vdupq_n_u16((uint16_t)(8 * (first - offset))), vld1q_u16(counting),
                                 (uint16_t)bits);
     uint16x8_t byte = vmulq_n_u16(vshrq_n_u16(at, 3), 0x0101);
-    /* The lookup returns 0 for indices past the eighth byte, and the mask removes those bits. */
+    /* The second byte of a lane may be past the eighth byte. The lookup then returns 0, and the
+     * mask in wb__codes_8 removes the bits of this byte. */
     uint8x16_t bytes = vreinterpretq_u8_u16(vaddq_u16(byte, vdupq_n_u16(0x0100)));
     int16x8_t shifts = vreinterpretq_s16_u16(vandq_u16(at, vdupq_n_u16(7)));
     return (wb__spread8){offset, bytes, vnegq_s16(shifts)};

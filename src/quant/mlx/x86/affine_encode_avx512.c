@@ -184,7 +184,7 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
  * all 64 codes are computed by division.
  */
 #define BIG 12582912.0f
-#define SCALE_MOST 0x1p100f /* above this, r may be subnormal */
+#define SCALE_MOST 0x1p100f /* r = 1 / scale may be subnormal for larger scales */
 
 /*
  * Returns the codes of 16 values, computed by division, in 32-bit lanes. Codes above the last one
@@ -210,7 +210,7 @@ AVX512_INLINE __m512i multiplied(const float *values, float inverse, float offse
 /* Values precomputed for encoding 16 groups. */
 typedef struct groups_16 {
     float inverses[16];
-    float offsets[16]; /* 1.5 * 2^23 - k; NaN if the group must use division */
+    float offsets[16]; /* 1.5 * 2^23 - k (see above); NaN if the group must use division */
 } groups_16;
 
 AVX512_INLINE groups_16 prepare(const float *scales, const float *biases, size_t n, int bits)

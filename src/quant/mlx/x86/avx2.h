@@ -4,7 +4,7 @@
  * Eight codes of b bits fill b bytes. An 8-byte load reads them and is copied to all quadwords. A
  * byte shuffle then gives each 32-bit lane the bytes that contain its code. A shift, with a
  * separate count per lane, and a mask extract the code. The last loads for 32 codes start before
- * the first byte of their codes, so that they do not read past the end.
+ * the first byte of their codes, so that they do not read past the bytes of the 32 codes.
  */
 #ifndef WB_QUANT_MLX_X86_AVX2_H
 #define WB_QUANT_MLX_X86_AVX2_H

@@ -97,10 +97,11 @@ AVX512_INLINE __m512 with_nan(__m512 x, __mmask16 nan)
 }
 
 /*
- * Returns true if the missing factor 2^8 can be folded into the scale s: s * 2^8 must stay in
- * range. For 16-bit results, s must also be a power of two, and no product may be near the
- * subnormal range. Then the significant bits of a product are the four bits of the value, the
- * multiplication is exact, and a bfloat16 is the upper half of the float.
+ * Returns true if the factor 2^8, by which the converted E4M3 values are too small, can be folded
+ * into the scale s: s * 2^8 must stay in range. For 16-bit results, s must also be a power of two,
+ * and no product may be near the subnormal range. Then the significant bits of a product are the
+ * four bits of the value, the multiplication is exact, and a bfloat16 is the upper half of the
+ * float.
  */
 AVX512_INLINE bool can_fold(float scale, float factor, wb__mlx_format format)
 {

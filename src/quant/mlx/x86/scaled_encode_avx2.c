@@ -34,7 +34,7 @@ AVX2 static void peak(const float *values, size_t group, size_t groups, float *p
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 24 /* the index for magnitude 16, the largest valid index */
+#define LARGE 24 /* result of index_of for magnitude 16, the largest that is encoded here */
 
 AVX2_INLINE __m256i index_of(__m256 q)
 {
