@@ -1,7 +1,7 @@
 /*
  * store MODELS FOLDER: writes the manifests of an Ollama store. Each manifest lists 29 blobs: the
- * 25 tensors of a small model, one per blob, and 4 sidecar files. No blobs are written. Does nothing
- * if FOLDER already exists.
+ * 25 tensors of a small model, one per blob, and 4 sidecar files. No blobs are written. Does
+ * nothing if FOLDER already exists.
  */
 #define _GNU_SOURCE /* sync */
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The advice of the library names functions, structs and flags of C where only these help. The command
- * replaces it by advice that its user can follow.
+/* The advice of the library names functions, structs and flags of C where only these help. The
+ * command replaces it by advice that its user can follow.
  */
 #include <string.h>
 

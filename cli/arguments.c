@@ -126,9 +126,9 @@ typedef struct scan {
 } scan;
 
 /* Returns true if the next word is the value of an option whose value is optional. The next word
- * must not look like an option, and must not be an address or an existing file, and at least one other word must
- * remain to be the path. Example: `wb inspect model.gguf --metadata general.name` passes a key, and
- * `wb inspect --metadata model.gguf` passes a path.
+ * must not look like an option, and must not be an address or an existing file, and at least one
+ * other word must remain to be the path. Example: `wb inspect model.gguf --metadata general.name`
+ * passes a key, and `wb inspect --metadata model.gguf` passes a path.
  */
 static bool is_key(const scan *s)
 {
@@ -262,9 +262,9 @@ static int check_value(option_id id, const char *value)
     return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
-/* Some options have another meaning in another command: two rows of the table have the same name. The
- * parser takes the first one, because the command may follow its options. Moves such options to the row
- * of the command.
+/* Some options have another meaning in another command: two rows of the table have the same name.
+ * The parser takes the first one, because the command may follow its options. Moves such options to
+ * the row of the command.
  */
 static void choose_rows(arguments *args)
 {

@@ -1,4 +1,5 @@
-/* wb convert: partial results, which an interrupted conversion leaves and the next run continues. */
+/* wb convert: partial results, which an interrupted conversion leaves and the next run continues.
+ */
 #include <string.h>
 
 #include "convert.h"

@@ -54,7 +54,8 @@ static void add_folder_of(text *t, const char *path)
 }
 
 /* Finds the directory that contains the model. Returns false if the model is not a file in a
- * directory. If the input is a repository of a Hugging Face cache, the files are in a snapshot of it.
+ * directory. If the input is a repository of a Hugging Face cache, the files are in a snapshot of
+ * it.
  */
 static bool find_folder(const convert_job *job, text *path)
 {
@@ -69,8 +70,8 @@ static bool find_folder(const convert_job *job, text *path)
     return path->len > 0;
 }
 
-/* Adds sidecar files by their known names: a directory that cannot be listed can have files that can
- * be opened by name.
+/* Adds sidecar files by their known names: a directory that cannot be listed can have files that
+ * can be opened by name.
  */
 static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
                            wb_error *error)
@@ -154,7 +155,8 @@ static wb_status add_listed(void *ctx, const char *name)
     return n->status;
 }
 
-/* Adds the files with known names, and all others that the server lists. Most web servers list none. */
+/* Adds the files with known names, and all others that the server lists. Most web servers list
+ * none. */
 static wb_status add_remote(const convert_job *job, wb_writer *writer, wb_error *error)
 {
     wb_error unlisted;

@@ -1,6 +1,6 @@
-/* get_output.h: the output file of wb get, as a device of the weight provider. The provider uploads the
- * buffer in pieces, which are written to the file. Memory use therefore does not depend on the size
- * of the buffer.
+/* get_output.h: the output file of wb get, as a device of the weight provider. The provider uploads
+ * the buffer in pieces, which are written to the file. Memory use therefore does not depend on the
+ * size of the buffer.
  */
 #ifndef WB_CLI_GET_OUTPUT_H
 #define WB_CLI_GET_OUTPUT_H
@@ -23,8 +23,8 @@ typedef struct get_output {
  */
 wb_device get_output_open(get_output *output, const char *path);
 
-/* Gives the file its final name if `status` is WB_OK, otherwise removes it. Returns `status`, or the
- * status of a failed write, which is then described in output->error.
+/* Gives the file its final name if `status` is WB_OK, otherwise removes it. Returns `status`, or
+ * the status of a failed write, which is then described in output->error.
  */
 wb_status get_output_close(get_output *output, wb_status status);
 

@@ -98,7 +98,8 @@ static int compare_rests(const entry *a, const entry *b)
     }
 }
 
-/* Adds the name of a row: shown as text, or with all its bytes. `layer` replaces the layer number. */
+/* Adds the name of a row: shown as text, or with all its bytes. `layer` replaces the layer number.
+ */
 static void add_name(text *t, const entry *e, const char *layer,
                      void (*add)(text *t, const char *bytes, size_t n))
 {

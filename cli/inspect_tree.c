@@ -1,8 +1,8 @@
 /* wb inspect --tree: prints the rows of --layers as a tree of the components of tensor names.
  *
  * The components are separated by dots. A component that is a layer number is shown as a range of
- * layers. The sums of a row include those of all rows below it. A component with a single one below it
- * shares a row with it.
+ * layers. The sums of a row include those of all rows below it. A component with a single one below
+ * it shares a row with it.
  */
 #include <stdlib.h>
 #include <string.h>

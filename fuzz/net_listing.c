@@ -1,7 +1,7 @@
 /*
- * Reads the JSON of a hub: a page of a listing, a cached listing, a commit, an error. Accepted paths
- * can be files below a directory, digests are hexadecimal, each file is found by its path, and a
- * printed listing reads back as the same.
+ * Reads the JSON of a hub: a page of a listing, a cached listing, a commit, an error. Accepted
+ * paths can be files below a directory, digests are hexadecimal, each file is found by its path,
+ * and a printed listing reads back as the same.
  */
 #include "net/listing.h"
 #include "net/names.h"

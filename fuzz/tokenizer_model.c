@@ -1,6 +1,7 @@
 /*
  * Reads any bytes as tokenizer.model. All pieces (tokens) must be inside the file, a second reading
- * must give the same result, and the iteration over the pieces must find all pieces that are counted.
+ * must give the same result, and the iteration over the pieces must find all pieces that are
+ * counted.
  */
 #include "arch/tokenizer/sentencepiece.h"
 #include "support/fuzz.h"

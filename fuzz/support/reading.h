@@ -1,6 +1,6 @@
 /*
- * fuzz/support/reading.h: reads a safetensors header in several ways, and compares the results. Used
- * by fuzz/safetensors_fast.c and tests/unit/safetensors_pieces.c.
+ * fuzz/support/reading.h: reads a safetensors header in several ways, and compares the results.
+ * Used by fuzz/safetensors_fast.c and tests/unit/safetensors_pieces.c.
  */
 #ifndef WB_FUZZ_READING_H
 #define WB_FUZZ_READING_H

@@ -110,10 +110,10 @@ WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *e
  *     printf("%s\n", wb_pull_path(pull));
  *     wb_pull_close(pull);
  *
- * By default the files are stored in the cache of the Python package huggingface_hub, which then finds
- * them. Every byte is checked with the SHA-256 or git digest that the hub states before a file gets its
- * name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB that had arrived are
- * not fetched again. Files with a lock of another process are waited for.
+ * By default the files are stored in the cache of the Python package huggingface_hub, which then
+ * finds them. Every byte is checked with the SHA-256 or git digest that the hub states before a
+ * file gets its name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB
+ * that had arrived are not fetched again. Files with a lock of another process are waited for.
  */
 typedef struct wb_pull wb_pull;
 
@@ -125,9 +125,9 @@ typedef struct wb_pull_options {
     size_t size;           /* sizeof(wb_pull_options) */
     uint32_t flags;        /* WB_PULL_* */
     const char *directory; /* store the files in this directory; NULL: in the cache of the hub */
-    /* Patterns of paths, with *, ? and [a-z]; * also matches '/', and a '/' at the end means all files
-     * below. Files that match one of `include` are fetched (NULL: all), except those that match one of
-     * `exclude`. */
+    /* Patterns of paths, with *, ? and [a-z]; * also matches '/', and a '/' at the end means all
+     * files below. Files that match one of `include` are fetched (NULL: all), except those that
+     * match one of `exclude`. */
     const char *const *include;
     size_t include_count;
     const char *const *exclude;
@@ -153,8 +153,8 @@ typedef struct wb_pull_file {
  * pull     owned, release with wb_pull_close before wb_net_close
  *
  * Fails with ARGUMENT (also if the directory has another file of the same name that was not
- * downloaded), NOT_FOUND, FORMAT (a reply of the hub is invalid, or a name is dangerous), IO, LIMIT or
- * MEMORY.
+ * downloaded), NOT_FOUND, FORMAT (a reply of the hub is invalid, or a name is dangerous), IO, LIMIT
+ * or MEMORY.
  */
 WB_API wb_status wb_pull_open(wb_net *net, const char *address, const wb_pull_options *options,
                               wb_pull **pull, wb_error *error) WB_MUST_CHECK;
@@ -162,7 +162,8 @@ WB_API wb_status wb_pull_open(wb_net *net, const char *address, const wb_pull_op
 /* NULL is ignored. */
 WB_API void wb_pull_close(wb_pull *pull);
 
-/* Returns the path of the directory that has the files, or will have them. Valid until wb_pull_close. */
+/* Returns the path of the directory that has the files, or will have them. Valid until
+ * wb_pull_close. */
 WB_API const char *wb_pull_path(const wb_pull *pull);
 
 /* Returns the commit of the revision: 40 hexadecimal digits. Valid until wb_pull_close. */
@@ -175,7 +176,8 @@ WB_API wb_status wb_pull_file_at(const wb_pull *pull, uint64_t i, wb_pull_file *
                                  wb_error *error) WB_MUST_CHECK;
 
 /*
- * Fetches what is missing. The first failure ends the call; what has arrived is kept for the next one.
+ * Fetches what is missing. The first failure ends the call; what has arrived is kept for the next
+ * one.
  *
  * progress  NULL: none; counts the bytes of all files of the pull, including those that are there
  *

@@ -2,8 +2,8 @@
 
 #include "arch/config_words.h"
 
-/* Maximum number of definitions that are evaluated for one name. Without this limit, definitions that
- * use others several times would take exponential time. */
+/* Maximum number of definitions that are evaluated for one name. Without this limit, definitions
+ * that use others several times would take exponential time. */
 #define EVALUATED_MAX 1000
 #define DEPTH_MAX 12 /* maximum nesting of definitions that refer to others */
 

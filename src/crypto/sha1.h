@@ -1,6 +1,6 @@
 /*
- * crypto/sha1.h: SHA-1 (FIPS 180-4), for the ids of git blobs. SHA-1 detects accidental damage only:
- * an attacker can make two files with the same SHA-1.
+ * crypto/sha1.h: SHA-1 (FIPS 180-4), for the ids of git blobs. SHA-1 detects accidental damage
+ * only: an attacker can make two files with the same SHA-1.
  */
 #ifndef WB_CRYPTO_SHA1_H
 #define WB_CRYPTO_SHA1_H

@@ -150,8 +150,8 @@ int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n)
     const unsigned all =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     /*
-     * The kernel reports a write error only once, either here or by fsync, so return this error. Other
-     * errors are harmless.
+     * The kernel reports a write error only once, either here or by fsync, so return this error.
+     * Other errors are harmless.
      */
     if (sync_file_range(sink->fd, (off_t)offset, (off_t)n, all) != 0 &&
         (errno == EIO || errno == ENOSPC || errno == EDQUOT))

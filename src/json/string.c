@@ -20,8 +20,8 @@ static uint64_t special_bytes(uint64_t word)
     return ((word - ones * 0x20) | (quote - ones) | (backslash - ones) | word) & highs;
 }
 
-/* Returns the number of bytes from p on before the first quote, backslash, control character or byte
- * above 0x7F. */
+/* Returns the number of bytes from p on before the first quote, backslash, control character or
+ * byte above 0x7F. */
 static size_t plain_run(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *start = p;

@@ -2,9 +2,9 @@
  * Builds the hash table of a large number of names at once, with the caller's executor.
  *
  * The slots are divided into parts of equal size. First, the tensors are sorted by the part that
- * their hash selects. Then each part is filled by one task, so that no two threads write to the same
- * slots, and the slots of a part stay in the cache. A tensor whose probe would leave its part is put
- * off until all parts are filled:
+ * their hash selects. Then each part is filled by one task, so that no two threads write to the
+ * same slots, and the slots of a part stay in the cache. A tensor whose probe would leave its part
+ * is put off until all parts are filled:
  *
  *     slots    |  part 0  |  part 1  | ...
  *                        x -> slot of the next part: inserted at the end, by one thread

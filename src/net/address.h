@@ -6,8 +6,8 @@
  *     s3://bucket/key, gs://bucket/key             an object, or the objects below a prefix
  *
  * The revision of hf:// is "main" if it is missing. "refs/pr/N" and "refs/convert/X" are complete
- * revisions; any other '/' in a revision is written as %2F. The path of an address may be empty: the
- * address is then that of the whole repository or bucket.
+ * revisions; any other '/' in a revision is written as %2F. The path of an address may be empty:
+ * the address is then that of the whole repository or bucket.
  */
 #ifndef WB_NET_ADDRESS_H
 #define WB_NET_ADDRESS_H

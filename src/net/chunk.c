@@ -63,8 +63,8 @@ static bool is_evictable(const wb__chunk *chunk)
     return chunk->users == 0 && state != WB__TRANSFER_RUNNING && state != WB__TRANSFER_JUDGING;
 }
 
-/* Takes the oldest chunks out of the cache until `need` more bytes fit. Returns their list, linked by
- * `next`, which the caller frees without the lock. */
+/* Takes the oldest chunks out of the cache until `need` more bytes fit. Returns their list, linked
+ * by `next`, which the caller frees without the lock. */
 static wb__chunk *evict(wb__chunk_cache *cache, uint64_t limit, uint64_t need)
 {
     wb__chunk *list = NULL;

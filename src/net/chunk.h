@@ -1,9 +1,9 @@
 /*
  * net/chunk.h: parts of remote files in memory.
  *
- * A chunk is a range of a file that was fetched, or is being fetched, in one request. All chunks of a
- * wb_net share the limit of its cache; those that were not used for the longest time are freed first.
- * Except where stated, the functions need the lock of the wb_net.
+ * A chunk is a range of a file that was fetched, or is being fetched, in one request. All chunks of
+ * a wb_net share the limit of its cache; those that were not used for the longest time are freed
+ * first. Except where stated, the functions need the lock of the wb_net.
  */
 #ifndef WB_NET_CHUNK_H
 #define WB_NET_CHUNK_H

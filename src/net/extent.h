@@ -2,9 +2,9 @@
  * net/extent.h: predicts from the first bytes of a file how long its header is.
  *
  * Each request costs a round trip, so one request should fetch the rest of a header; but bytes that
- * are not needed cost time too. The header of a safetensors file begins with its length. A GGUF file
- * has no such number: its keys are read one by one, without storing them. If the bytes end inside a
- * long array of strings, its size is extrapolated from the elements read so far.
+ * are not needed cost time too. The header of a safetensors file begins with its length. A GGUF
+ * file has no such number: its keys are read one by one, without storing them. If the bytes end
+ * inside a long array of strings, its size is extrapolated from the elements read so far.
  * The prediction may be too short or too long, never harmful: it only determines how much is
  * fetched ahead.
  */

@@ -22,8 +22,8 @@ wb_status wb__hub_cache_read_ref(wb_net *net, wb__context *context, const wb__ad
 /* Reads the listing of repo->commit and sorts it. A missing or damaged one sets *found to false. */
 wb_status wb__hub_cache_read_tree(wb_net *net, wb__context *context, wb__repo *repo, bool *found);
 
-/* Sets *path to the path of the blob of a file if the cache has it with its full size, else to NULL.
- * The caller frees *path, which has strlen(*path) + 1 bytes. */
+/* Sets *path to the path of the blob of a file if the cache has it with its full size, else to
+ * NULL. The caller frees *path, which has strlen(*path) + 1 bytes. */
 wb_status wb__hub_cache_blob(wb_net *net, wb__context *context, const wb__repo *repo,
                              const wb__repo_file *file, char **path);
 

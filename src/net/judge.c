@@ -311,7 +311,8 @@ wb__transfer_state wb__transfer_advance(wb__transfer *t, uint64_t *wake)
 
 /* ---- several transfers ---- */
 
-/* Advances the transfers. Returns 0 if each is DONE or FAILED. Sets *failed to one that is FAILED, and
+/* Advances the transfers. Returns 0 if each is DONE or FAILED. Sets *failed to one that is FAILED,
+ * and
  * *wake to the time of the next start. */
 static size_t step(wb__transfer *const *transfers, size_t n, size_t parallel,
                    const wb__transfer **failed, uint64_t *wake)

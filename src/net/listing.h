@@ -1,14 +1,17 @@
 /*
  * net/listing.h: the files of a repository at one commit, as a hub lists them.
  *
- *   GET /api/models/OWNER/NAME/tree/REVISION?recursive=true      pages: [{"type", "oid", "size", "path",
- *                                                                "lfs": {"oid", "size"}, "xetHash"}, …]
- *   trees/COMMIT.json in the cache of huggingface_hub            {"format_version": 1, "files": {path:
+ *   GET /api/models/OWNER/NAME/tree/REVISION?recursive=true      pages: [{"type", "oid", "size",
+ *   "path",
+ *                                                                "lfs": {"oid", "size"},
+ *                                                                "xetHash"}, …]
+ *   trees/COMMIT.json in the cache of huggingface_hub            {"format_version": 1, "files":
+ *   {path:
  *                                                                {"size", "blob_id", "lfs_sha256",
  *                                                                "lfs_size", "xet_hash"}, …}}
  *
- * The content of a file is identified by the SHA-256 of its bytes if git LFS stores it, otherwise by
- * its git blob id, the SHA-1 of "blob SIZE\0" and its bytes. Every path and digest is checked
+ * The content of a file is identified by the SHA-256 of its bytes if git LFS stores it, otherwise
+ * by its git blob id, the SHA-1 of "blob SIZE\0" and its bytes. Every path and digest is checked
  * (net/names.h) before it is accepted. A listing of one commit never changes.
  */
 #ifndef WB_NET_LISTING_H
@@ -85,7 +88,8 @@ void wb__listing_print(const wb__listing *listing, wb__buffer *out);
 wb_status wb__read_commit(wb__context *context, const char *text, size_t n,
                           char commit[WB__HEX_COMMIT + 1]);
 
-/* Copies the message of {"error": "…"} in printable form. Leaves `message` empty if there is none. */
+/* Copies the message of {"error": "…"} in printable form. Leaves `message` empty if there is none.
+ */
 void wb__read_error(const wb_allocator *allocator, const char *text, size_t n, char *message,
                     size_t capacity);
 

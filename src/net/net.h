@@ -68,8 +68,9 @@ void wb__net_wait_until(wb_net *net, uint64_t ms);
 /* Signals a change, with the lock held. */
 void wb__net_signal(wb_net *net);
 
-/* Call both without the lock. wb__net_changes returns the number of changes so far. wb__net_wait_change waits
- * until there are more than `seen`, at most until the time `ms`, and returns their number. */
+/* Call both without the lock. wb__net_changes returns the number of changes so far.
+ * wb__net_wait_change waits until there are more than `seen`, at most until the time `ms`, and
+ * returns their number. */
 uint64_t wb__net_changes(wb_net *net);
 uint64_t wb__net_wait_change(wb_net *net, uint64_t seen, uint64_t ms);
 

@@ -12,8 +12,8 @@
 wb_status wb__address_read(wb_net *net, wb__context *context, wb__arena *arena, const char *path,
                            wb__address *address);
 
-/* Sets *s3 to the credentials for an address with s3:// or gs://, and *url to the URL of its object,
- * or of the bucket with a query if `query` is not NULL. */
+/* Sets *s3 to the credentials for an address with s3:// or gs://, and *url to the URL of its
+ * object, or of the bucket with a query if `query` is not NULL. */
 wb_status wb__object_url(wb_net *net, wb__context *context, const wb__address *address,
                          const char *query, const wb__s3 **s3, wb__url *url);
 

@@ -2,8 +2,8 @@
  * net/response.h: the header of an HTTP response.
  *
  * wb__response_line takes the header line by line, as libcurl delivers it, and keeps the fields of
- * net/response.def. Of a field that is repeated, the first value counts, except that Link values are
- * joined. The other functions parse single fields. None of them trusts its input.
+ * net/response.def. Of a field that is repeated, the first value counts, except that Link values
+ * are joined. The other functions parse single fields. None of them trusts its input.
  */
 #ifndef WB_NET_RESPONSE_H
 #define WB_NET_RESPONSE_H

@@ -22,8 +22,9 @@ bool wb__status_passes(unsigned status);
 /* Returns true for a redirect to the address in the field Location. */
 bool wb__status_redirects(unsigned status);
 
-/* Returns the number of attempts after a failure: at most `retries`, and at most one if the host cannot
- * be reached and has sent nothing so far, because its name or port is then probably wrong. */
+/* Returns the number of attempts after a failure: at most `retries`, and at most one if the host
+ * cannot be reached and has sent nothing so far, because its name or port is then probably wrong.
+ */
 unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t received);
 
 /*

@@ -6,8 +6,8 @@
  *         <CommonPrefixes><Prefix>…</Prefix></CommonPrefixes>
  *         <NextContinuationToken>…</NextContinuationToken></ListBucketResult>
  *
- * The scanner looks for the elements that it knows and takes their text; it needs no memory and does
- * not check the rest of the document.
+ * The scanner looks for the elements that it knows and takes their text; it needs no memory and
+ * does not check the rest of the document.
  */
 #ifndef WB_NET_S3_LIST_H
 #define WB_NET_S3_LIST_H
@@ -16,8 +16,8 @@
 #include "core/core.h"
 
 /*
- * Calls `each` for the text of each element NAME, in order, with entities decoded. Returns the first
- * status other than WB_OK that `each` returns. `scratch` is used for the text.
+ * Calls `each` for the text of each element NAME, in order, with entities decoded. Returns the
+ * first status other than WB_OK that `each` returns. `scratch` is used for the text.
  */
 wb_status wb__xml_each(wb__str document, const char *name, wb__buffer *scratch,
                        wb_status (*each)(void *ctx, wb__str text), void *ctx);

@@ -1,8 +1,8 @@
 /*
  * net/settings.h: what environment variables and files of the user say about the network.
  *
- * The variables are those of huggingface_hub, of curl and of the AWS command line tools; docs/net.md
- * lists them. Everything is read once, when a wb_net is opened.
+ * The variables are those of huggingface_hub, of curl and of the AWS command line tools;
+ * docs/net.md lists them. Everything is read once, when a wb_net is opened.
  */
 #ifndef WB_NET_SETTINGS_H
 #define WB_NET_SETTINGS_H
@@ -53,8 +53,8 @@ wb__environment wb__process_environment(void);
 /* Returns the value of a variable, or NULL if it is not set or empty. */
 const char *wb__variable(const wb__environment *environment, const char *name);
 
-/* Stores "FOLDER" or "FOLDER/NAME" in the arena, with "~" at its front and variables replaced. `name`
- * may be NULL. */
+/* Stores "FOLDER" or "FOLDER/NAME" in the arena, with "~" at its front and variables replaced.
+ * `name` may be NULL. */
 wb_status wb__settings_path(wb__settings *settings, wb__context *context,
                             const wb__environment *environment, const char *folder,
                             const char *name, const char **out);

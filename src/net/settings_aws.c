@@ -1,7 +1,7 @@
 /*
  * Credentials of AWS: variables first, then the section of the profile in ~/.aws/credentials and
- * ~/.aws/config, as the AWS command line tools read them. Credentials of instances (IMDS) and single
- * sign-on are not supported.
+ * ~/.aws/config, as the AWS command line tools read them. Credentials of instances (IMDS) and
+ * single sign-on are not supported.
  */
 #include "net/net_messages.h"
 #include "net/settings.h"

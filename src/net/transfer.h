@@ -5,8 +5,8 @@
  *     IDLE --start--> RUNNING --exchange ends--> ENDED --judge--> DONE | FAILED | IDLE (again)
  *
  * The engine's thread moves the bytes and ends the exchange. The owner of the transfer, or whoever
- * waits for it, calls wb__transfer_judge, which decides how to go on; `not_before` then says when to
- * start again.
+ * waits for it, calls wb__transfer_judge, which decides how to go on; `not_before` then says when
+ * to start again.
  */
 #ifndef WB_NET_TRANSFER_H
 #define WB_NET_TRANSFER_H

@@ -16,7 +16,8 @@
 
 bool wb__trust_token(const wb__settings *settings, const wb__url *url);
 
-/* Appends the header field with the token, and a NUL, if the token belongs to the origin of the URL. */
+/* Appends the header field with the token, and a NUL, if the token belongs to the origin of the
+ * URL. */
 void wb__trust_add_token(wb__buffer *fields, const wb__settings *settings, const wb__url *url);
 
 bool wb__trust_scheme(const wb__settings *settings, const wb__url *url, bool plain_http);

@@ -456,9 +456,9 @@ static wb_status make_cuts(wb__context *context, const wb_model *model, const wb
     return WB_OK;
 }
 
-/* Checks an operand that is only a part of a stored tensor, such as q in a stored qkv: the part must
- * begin and end at a boundary of blocks. Checks that such a part, or a complete qkv with permuted
- * rows, is divided among ranks only along its rows. */
+/* Checks an operand that is only a part of a stored tensor, such as q in a stored qkv: the part
+ * must begin and end at a boundary of blocks. Checks that such a part, or a complete qkv with
+ * permuted rows, is divided among ranks only along its rows. */
 static wb_status check_part(wb__context *context, const wb__operand *operand, const wb__rank *rank)
 {
     uint32_t joint = wb__joint_of(operand);

@@ -1,6 +1,6 @@
 /*
- * pull/below.h: files below a directory, which are reached without following symbolic links, so that a
- * link that somebody placed there cannot lead a write to another place.
+ * pull/below.h: files below a directory, which are reached without following symbolic links, so
+ * that a link that somebody placed there cannot lead a write to another place.
  */
 #ifndef WB_PULL_BELOW_H
 #define WB_PULL_BELOW_H
@@ -9,8 +9,9 @@
 
 #include "core/core.h"
 
-/* Opens the directory `path`, relative to the directory `folder`; "" is `folder` itself. Creates the
- * directories that are missing if `create` is set. Returns the descriptor, which the caller closes, or
+/* Opens the directory `path`, relative to the directory `folder`; "" is `folder` itself. Creates
+ * the directories that are missing if `create` is set. Returns the descriptor, which the caller
+ * closes, or
  * -1 and sets errno: to ELOOP or ENOTDIR if a part of the path is a symbolic link or a file. */
 int wb__below_folder(int folder, const char *path, bool create);
 

@@ -1,6 +1,6 @@
 /*
- * pull/content_hash.h: the digest of the bytes of a file, as its hub states it: SHA-256 (64 hexadecimal
- * digits) if git LFS stores the file, else the git id of a blob (40 digits).
+ * pull/content_hash.h: the digest of the bytes of a file, as its hub states it: SHA-256 (64
+ * hexadecimal digits) if git LFS stores the file, else the git id of a blob (40 digits).
  */
 #ifndef WB_PULL_CONTENT_HASH_H
 #define WB_PULL_CONTENT_HASH_H
@@ -24,8 +24,8 @@ void wb__content_hash_add(wb__content_hash *hash, const void *bytes, size_t n);
 /* Ends the hash. Returns true if the digest is `digest`. */
 bool wb__content_hash_equals(wb__content_hash *hash, const char *digest);
 
-/* Hashes the file with the descriptor fd. Sets *same to whether it has this size and digest. `scratch`
- * has `n` bytes. */
+/* Hashes the file with the descriptor fd. Sets *same to whether it has this size and digest.
+ * `scratch` has `n` bytes. */
 wb_status wb__content_hash_file(wb__context *context, int fd, const char *digest, uint64_t size,
                                 uint8_t *scratch, size_t n, bool *same);
 

@@ -7,9 +7,9 @@
  *     DIR/.cache/huggingface/download/DIGEST.ID.wb-…      the partial file; ID is derived from PATH
  *     DIR/.cache/huggingface/trees/COMMIT.json            the listing of a commit
  *
- * The metadata is valid if the file was not modified later than its time. A file without valid metadata
- * that has the right digest is adopted; one that has another digest was not downloaded, and is replaced
- * with WB_PULL_FORCE only.
+ * The metadata is valid if the file was not modified later than its time. A file without valid
+ * metadata that has the right digest is adopted; one that has another digest was not downloaded,
+ * and is replaced with WB_PULL_FORCE only.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64

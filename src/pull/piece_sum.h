@@ -1,6 +1,7 @@
 /*
- * pull/piece_sum.h: XXH64 with seed 0 (Yann Collet, github.com/Cyan4973/xxHash, doc/xxhash_spec.md),
- * a fast checksum that detects damage. It is no protection against an attacker.
+ * pull/piece_sum.h: XXH64 with seed 0 (Yann Collet, github.com/Cyan4973/xxHash,
+ * doc/xxhash_spec.md), a fast checksum that detects damage. It is no protection against an
+ * attacker.
  */
 #ifndef WB_PULL_PIECE_SUM_H
 #define WB_PULL_PIECE_SUM_H

@@ -4,7 +4,8 @@
  *   pull_plan            which files the user wants, and which of them are missing
  *   pull_layout          where files are stored: layout_cache.c, layout_folder.c
  *   below                files below a directory, without following links
- *   piece_sum, pull_partial a file that is being fetched, and the journal from which it is continued
+ *   piece_sum, pull_partial a file that is being fetched, and the journal from which it is
+ *   continued
  *   content_hash         the digest that the hub states
  *   pull_repair          damage on the disk
  *   pull_task            one file: ranges, digest, final name
@@ -13,8 +14,8 @@
  * A file gets its final name when all its bytes have arrived and have the stated digest. A process
  * that is killed leaves partial files, and the next one continues them.
  *
- * Threads. The thread of the engine (net/engine.h) writes the bytes of a range and marks its pieces as
- * here. All else, hashing included, is done by the thread of the caller.
+ * Threads. The thread of the engine (net/engine.h) writes the bytes of a range and marks its pieces
+ * as here. All else, hashing included, is done by the thread of the caller.
  */
 #ifndef WB_PULL_PULL_H
 #define WB_PULL_PULL_H
@@ -46,13 +47,14 @@ typedef struct wb__pull_layout {
     int (*open)(wb_pull *pull, const wb__pull_item *item);
     /* Creates directories and stores the listing. Called before the functions below. */
     wb_status (*begin)(wb_pull *pull, wb__context *context);
-    /* Takes the lock of an item, which other clients respect. Sets *fd to a descriptor that holds it, or
-     * to -1 if the file system has no locks. Returns 0 or errno: EWOULDBLOCK if it is taken. */
+    /* Takes the lock of an item, which other clients respect. Sets *fd to a descriptor that holds
+     * it, or to -1 if the file system has no locks. Returns 0 or errno: EWOULDBLOCK if it is taken.
+     */
     int (*lock)(wb_pull *pull, const wb__pull_item *item, int *fd);
     /* Makes the name of the partial file in pull->store. */
     void (*partial_name)(const wb__pull_item *item, char name[WB__PARTIAL_NAME]);
-    /* Gives a file its final name, and stores links or metadata. `partial` is complete and its digest is
-     * right; NULL if the file is there already. Returns 0 or errno. */
+    /* Gives a file its final name, and stores links or metadata. `partial` is complete and its
+     * digest is right; NULL if the file is there already. Returns 0 or errno. */
     int (*publish)(wb_pull *pull, const wb__pull_item *item, const wb__pull_partial *partial);
     /* Removes the stored listing, after the server contradicted it. */
     void (*distrust)(wb_pull *pull);

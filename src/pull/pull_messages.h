@@ -2,7 +2,8 @@
 #ifndef WB_PULL_PULL_MESSAGES_H
 #define WB_PULL_PULL_MESSAGES_H
 
-/* ---- pull_partial.c, pull_task.c, pull_layout.c: what failed, before the text of an errno value ---- */
+/* ---- pull_partial.c, pull_task.c, pull_layout.c: what failed, before the text of an errno value
+ * ---- */
 
 #define WB__MSG_PULL_PARTIAL "cannot write or read the partial file"
 #define WB__MSG_PULL_LOCK "cannot take the lock of the file"

@@ -1,11 +1,13 @@
 /*
- * pull/pull_partial.h: a file that is being fetched, with a temporary name, and the journal of its pieces.
+ * pull/pull_partial.h: a file that is being fetched, with a temporary name, and the journal of its
+ * pieces.
  *
- * A file consists of pieces of 1 MiB, the last one may be shorter. When all bytes of a piece have been
- * written, a record with the checksum of the received bytes is appended to the journal. If the process
- * is killed, the next one compares the bytes on the disk with the records and keeps the pieces that are
- * equal. A piece without a record, or with other bytes, is fetched again. The journal is therefore
- * never synced to the disk: a lost or damaged record costs a request and no correctness.
+ * A file consists of pieces of 1 MiB, the last one may be shorter. When all bytes of a piece have
+ * been written, a record with the checksum of the received bytes is appended to the journal. If the
+ * process is killed, the next one compares the bytes on the disk with the records and keeps the
+ * pieces that are equal. A piece without a record, or with other bytes, is fetched again. The
+ * journal is therefore never synced to the disk: a lost or damaged record costs a request and no
+ * correctness.
  *
  *     NAME.wb-partial     the bytes, at their final offsets
  *     NAME.wb-pieces      the journal: a header of 64 bytes, then records of 24 bytes
@@ -39,8 +41,8 @@ typedef struct wb__pull_partial {
 } wb__pull_partial;
 
 /*
- * Opens or creates the files in the directory. Keeps the pieces of an earlier run. `digest` is that of
- * the complete file: a journal for another digest or size is discarded. Release with
+ * Opens or creates the files in the directory. Keeps the pieces of an earlier run. `digest` is that
+ * of the complete file: a journal for another digest or size is discarded. Release with
  * wb__pull_partial_close, also after a failure.
  */
 wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context, int folder,
@@ -70,14 +72,14 @@ static inline void wb__pull_partial_set_state(wb__pull_partial *partial, size_t 
 /* Returns the number of bytes of a piece. */
 size_t wb__pull_partial_piece_bytes(const wb__pull_partial *partial, size_t piece);
 
-/* Returns the number of bytes in all pieces that are here; if the short last piece is here and others
- * are not, up to 1 MiB more. */
+/* Returns the number of bytes in all pieces that are here; if the short last piece is here and
+ * others are not, up to 1 MiB more. */
 uint64_t wb__pull_partial_bytes(const wb__pull_partial *partial);
 
 /*
- * Writes bytes of a range that begins at a piece and whose bytes come in order; `sum` is the state of
- * the range, zero at its beginning. A piece that becomes complete gets a record and is then here.
- * Returns false if writing fails, and sets os_error.
+ * Writes bytes of a range that begins at a piece and whose bytes come in order; `sum` is the state
+ * of the range, zero at its beginning. A piece that becomes complete gets a record and is then
+ * here. Returns false if writing fails, and sets os_error.
  */
 bool wb__pull_partial_write(wb__pull_partial *partial, wb__piece_sum *sum, uint64_t offset,
                             const uint8_t *bytes, size_t n);

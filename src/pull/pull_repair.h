@@ -1,19 +1,20 @@
 /*
- * pull/pull_repair.h: damage on the disk. When a file is complete, the journal of its pieces is kept in
- * $XDG_CACHE_HOME/weighbridge/pieces/DIGEST, outside the cache of the hub. To repair a file, its bytes
- * and this journal become a partial file, of which only the pieces with a wrong checksum are fetched.
+ * pull/pull_repair.h: damage on the disk. When a file is complete, the journal of its pieces is
+ * kept in $XDG_CACHE_HOME/weighbridge/pieces/DIGEST, outside the cache of the hub. To repair a
+ * file, its bytes and this journal become a partial file, of which only the pieces with a wrong
+ * checksum are fetched.
  */
 #ifndef WB_PULL_PULL_REPAIR_H
 #define WB_PULL_PULL_REPAIR_H
 
 #include "pull/pull.h"
 
-/* Compares the digest of the file of an item, which is HERE. If it is wrong, the item becomes MISSING
- * and is_damaged. */
+/* Compares the digest of the file of an item, which is HERE. If it is wrong, the item becomes
+ * MISSING and is_damaged. */
 wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item);
 
-/* Makes a partial file from the file of a damaged item, unless there is one. A failure only means that
- * more is fetched. */
+/* Makes a partial file from the file of a damaged item, unless there is one. A failure only means
+ * that more is fetched. */
 void wb__pull_reuse(wb_pull *pull, const wb__pull_item *item);
 
 /* Keeps the journal of a file that is complete. A failure only means that a repair fetches more. */

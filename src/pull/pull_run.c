@@ -1,6 +1,6 @@
 /*
- * Fetches files in parallel. There are as many ranges as connections, and at most as many open files.
- * Ranges go to the oldest open file first, so that files are completed one after the other.
+ * Fetches files in parallel. There are as many ranges as connections, and at most as many open
+ * files. Ranges go to the oldest open file first, so that files are completed one after the other.
  */
 #include "pull/pull_messages.h"
 #include "pull/pull_task.h"
@@ -245,8 +245,8 @@ static void stop(const run *r)
         wb__pull_task_close(&r->tasks[i]);
 }
 
-/* Stores the links or metadata of the files that are there, which needs no request. An earlier run may
- * have failed after it had started and completed some files. */
+/* Stores the links or metadata of the files that are there, which needs no request. An earlier run
+ * may have failed after it had started and completed some files. */
 static wb_status publish_all_here(run *r)
 {
     wb_status status = WB_OK;

@@ -1,6 +1,6 @@
 /*
- * pull/pull_task.h: one file that is being fetched: up to `connections` ranges at a time, and the digest
- * of the pieces that have arrived.
+ * pull/pull_task.h: one file that is being fetched: up to `connections` ranges at a time, and the
+ * digest of the pieces that have arrived.
  */
 #ifndef WB_PULL_PULL_TASK_H
 #define WB_PULL_PULL_TASK_H
@@ -38,9 +38,9 @@ typedef struct wb__pull_range {
     wb__piece_sum sum;
 } wb__pull_range;
 
-/* Opens the partial file of an item. Fails like wb__pull_partial_open; *is_busy is set, with WB_OK, if another
- * process has the lock; *is_here if another process has just stored the file. Release with
- * wb__pull_task_close in any case. */
+/* Opens the partial file of an item. Fails like wb__pull_partial_open; *is_busy is set, with WB_OK,
+ * if another process has the lock; *is_here if another process has just stored the file. Release
+ * with wb__pull_task_close in any case. */
 wb_status wb__pull_task_open(wb__pull_task *task, wb__context *context, wb_pull *pull,
                              wb__pull_item *item, bool *is_busy);
 void wb__pull_task_close(wb__pull_task *task);
@@ -65,8 +65,8 @@ wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *wo
 /* Returns true if all pieces were hashed. */
 bool wb__pull_task_is_complete(const wb__pull_task *task);
 
-/* Compares the digest and publishes the file. If the digest is wrong, starts once more (*again), then
- * fails. */
+/* Compares the digest and publishes the file. If the digest is wrong, starts once more (*again),
+ * then fails. */
 wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again);
 
 #endif

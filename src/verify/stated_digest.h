@@ -5,7 +5,8 @@
  *     blob of an Ollama store                      sha256-HEX in the name of the file
  *     file in the cache of a hub, or its blob      blobs/HEX, also as the target of a link
  *
- * 64 hexadecimal digits are a SHA-256, 40 are the SHA-1 of a git blob: of "blob SIZE\0" and the bytes.
+ * 64 hexadecimal digits are a SHA-256, 40 are the SHA-1 of a git blob: of "blob SIZE\0" and the
+ * bytes.
  */
 #ifndef WB_VERIFY_STATED_DIGEST_H
 #define WB_VERIFY_STATED_DIGEST_H

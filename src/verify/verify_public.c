@@ -107,8 +107,8 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller
     return WB_OK;
 }
 
-/* Compares the files at `path` with the manifest. In a repository of a Hugging Face cache, these are
- * the files of the snapshot. */
+/* Compares the files at `path` with the manifest. In a repository of a Hugging Face cache, these
+ * are the files of the snapshot. */
 static wb_status check_manifest(wb__context *context, const char *path,
                                 const wb_verify_options *options)
 {

@@ -138,8 +138,8 @@ struct wb_writer {
     uint64_t max_file_tensors; /* maximum number of tensors per file; 0: no limit */
     /* model whose files must not change or be overwritten; NULL: not known */
     const wb_model *source;
-    /* model whose single file, or whose parts, merged into one file, are copied unchanged; NULL: the
-     * tensors are written */
+    /* model whose single file, or whose parts, merged into one file, are copied unchanged; NULL:
+     * the tensors are written */
     const wb_model *whole;
     const wb__source *whole_source; /* the bytes of that file; NULL if `whole` is NULL */
     wb__source *merged;   /* equals whole_source if the model has several files; NULL: it has one */
@@ -241,8 +241,8 @@ wb_status wb__writer_check_outside(wb__context *context, const wb_writer *writer
 /* ---- writer_sidecars.c ---- */
 
 /* Adds the sidecar file `name` of the model. Fails with WB_ERROR_NOT_FOUND if there is none, and
- * with WB__FINDING_LINK_OUTSIDE if a link leads outside the directory. If `writer` is NULL, the file
- * is only looked for. */
+ * with WB__FINDING_LINK_OUTSIDE if a link leads outside the directory. If `writer` is NULL, the
+ * file is only looked for. */
 wb_status wb__writer_add_sidecar(wb__context *context, wb_writer *writer, const wb_model *model,
                                  const char *name);
 

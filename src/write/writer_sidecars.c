@@ -77,7 +77,8 @@ static wb_status add_found(wb__context *context, wb_writer *writer, const wb__si
     return writer == NULL ? WB_OK : wb__writer_add_extra(context, writer, *extra);
 }
 
-/* Adds a file that the caller of wb_open provides (wb_files). A directory counts as a missing file. */
+/* Adds a file that the caller of wb_open provides (wb_files). A directory counts as a missing file.
+ */
 static wb_status add_provided(wb__context *context, wb_writer *writer, const wb__sidecar *extra)
 {
     wb__source *source;

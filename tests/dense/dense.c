@@ -4,8 +4,8 @@
  *
  *   dense [--all] [--bytes N] [--shape NAME] [--operation NAME]
  *
- * --shape and --operation select the shapes whose names contain NAME, and the operations whose names
- * begin with NAME.
+ * --shape and --operation select the shapes whose names contain NAME, and the operations whose
+ * names begin with NAME.
  *
  * --all prints a row for each operation and shape. Without it, the table has one row for each
  * operation, with the worst shape.

@@ -316,7 +316,8 @@ static void tensors(void **state)
     assert_int_equal(rule->provides, WB__NEED_Q | WB__RULE_ROPE_Q);
 
     /* The names that the first statement `tensor` of every_statement lists. If a listed name has no
-     * prefix such as "mlx:", it is used in each format for which the statement lists no other name. */
+     * prefix such as "mlx:", it is used in each format for which the statement lists no other name.
+     */
     static const struct {
         const char *name;
         uint8_t sides, suffix, transforms;

@@ -1,7 +1,7 @@
 /*
- * Tests the download of a repository from a server in this process: the checksum of the journal, every
- * failure of an allocation, a callback that stops, invalid options, and servers that list one thing and
- * send another.
+ * Tests the download of a repository from a server in this process: the checksum of the journal,
+ * every failure of an allocation, a callback that stops, invalid options, and servers that list one
+ * thing and send another.
  */
 #include "web_server.h"
 

@@ -1,4 +1,5 @@
-/* Tests the parsing of URLs, addresses and names from servers, and the rules about tokens and http. */
+/* Tests the parsing of URLs, addresses and names from servers, and the rules about tokens and http.
+ */
 #include "support.h"
 
 #include "net/address.h"

@@ -1,7 +1,7 @@
 /*
- * Tests that safetensors headers that are parsed in pieces, on several threads, give the same result
- * as headers that are parsed token by token: the same tensors, metadata, findings and errors. Also
- * tests the memory limit, failed allocations and failed reads.
+ * Tests that safetensors headers that are parsed in pieces, on several threads, give the same
+ * result as headers that are parsed token by token: the same tensors, metadata, findings and
+ * errors. Also tests the memory limit, failed allocations and failed reads.
  */
 #include "support.h"
 

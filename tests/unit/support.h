@@ -181,8 +181,8 @@ static inline void st_write(const char *path, const char *header, size_t data)
 
 /* ---- others ---- */
 
-/* Returns true under valgrind. Programs are about 50 times slower under valgrind than without it, so
- * tests run fewer cases. */
+/* Returns true under valgrind. Programs are about 50 times slower under valgrind than without it,
+ * so tests run fewer cases. */
 static inline bool is_slow(void)
 {
     return getenv("WB_TEST_SLOW") != NULL;

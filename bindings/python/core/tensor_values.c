@@ -110,8 +110,8 @@ static PyObject *read_into(const visit *in, const request *what, PyObject *out)
     return done ? Py_NewRef(out) : NULL;
 }
 
-/* read(key, dtype, out): reads values, converted to `dtype`; -1 for the stored bytes. Writes them to
- * the buffer `out`, or to a new Array if `out` is None. */
+/* read(key, dtype, out): reads values, converted to `dtype`; -1 for the stored bytes. Writes them
+ * to the buffer `out`, or to a new Array if `out` is None. */
 PyObject *tensor_read(PyObject *object, PyObject *args)
 {
     PyObject *key, *out;

@@ -5,8 +5,8 @@
  * value. Wire types are 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes). Groups (3,
  * 4) are not supported.
  *
- * scripts/prove.sh proves the ACSL contracts: no read accesses bytes outside the message, a field of
- * bytes is inside its message, and the message becomes shorter with each field.
+ * scripts/prove.sh proves the ACSL contracts: no read accesses bytes outside the message, a field
+ * of bytes is inside its message, and the message becomes shorter with each field.
  *
  * https://protobuf.dev/programming-guides/encoding
  */

@@ -48,8 +48,8 @@ static wb_status make_file(wb__emit_job *out, const char *name,
 
 /* ---- files copied unchanged ---- */
 
-/* Returns true if a file of the source directory belongs to the output. Weight files and hidden files
- * do not. config.json is copied for Ollama, and generated for other targets. */
+/* Returns true if a file of the source directory belongs to the output. Weight files and hidden
+ * files do not. config.json is copied for Ollama, and generated for other targets. */
 static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
@@ -75,8 +75,8 @@ static wb_status note_left_out(wb__emit_job *out, const char *name)
                          is_store(out) ? WB__MSG_CONVERT_NO_LAYER : WB__MSG_CONVERT_SUBFOLDER);
 }
 
-/* Copies a sidecar file of the model, or reports that a store has no layer for it. A missing file is
- * not an error. A symbolic link that leads outside the directory is not copied and causes a
+/* Copies a sidecar file of the model, or reports that a store has no layer for it. A missing file
+ * is not an error. A symbolic link that leads outside the directory is not copied and causes a
  * warning. */
 static wb_status copy_file(wb__emit_job *out, const char *name)
 {

@@ -11,8 +11,8 @@ static bool has_part(wb__str name, wb__str part)
     return false;
 }
 
-/* Returns true if all tensors have names that PEFT, mlx-lm or llama.cpp give the tensors of adapters,
- * such as "base_model.model.model.norm.weight" or "blk.0.attn_q.weight.lora_a". */
+/* Returns true if all tensors have names that PEFT, mlx-lm or llama.cpp give the tensors of
+ * adapters, such as "base_model.model.model.norm.weight" or "blk.0.attn_q.weight.lora_a". */
 static bool is_adapter(const wb_model *model)
 {
     uint64_t count = wb_tensor_count(model);

@@ -1,8 +1,8 @@
 /*
  * Plans the tensors of a model directory in the same way as `ollama create`. The tensors keep their
  * names, whatever the architecture is. The weights of separate experts are stacked into one tensor
- * per projection. Experts are not stacked if the model is already packed, or if the store is written
- * in the older layout of Ollama, that of February 2026.
+ * per projection. Experts are not stacked if the model is already packed, or if the store is
+ * written in the older layout of Ollama, that of February 2026.
  */
 #include <stdlib.h>
 

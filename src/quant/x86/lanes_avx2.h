@@ -120,8 +120,8 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
 {
     const lanes magic = _mm256_set1_ps(12582912.0f);
     __m256i bits = _mm256_castps_si256(_mm256_add_ps(v, magic));
-    /* Set the exponent to that of 2^23, so that NaNs and large values, too, give the same integer as
-     * wb__round_even. */
+    /* Set the exponent to that of 2^23, so that NaNs and large values, too, give the same integer
+     * as wb__round_even. */
     bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFF));
     bits = _mm256_or_si256(bits, _mm256_set1_epi32(0x4B000000));
     bits = _mm256_max_epi32(bits, _mm256_set1_epi32(0x4B400000 + low));
