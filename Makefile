@@ -1,9 +1,11 @@
 # Entry points. These targets install missing packages and call CMake.
 
-.PHONY: help build demo test deep bench harden-bench peers fuzz faults prove coverage install clean
+.PHONY: help build demo test deep bench harden-bench peers fuzz faults prove coverage mutate install clean
 .DEFAULT_GOAL := help
 N ?= 100000
 HOURS ?= 1/60
+SAMPLE ?= 100
+SEED ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
@@ -19,6 +21,7 @@ help:
 	@echo "               N=$(N) of each, counted in docs/counts"
 	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
 	@echo "make coverage  measure the test coverage of the readers: lines, branches, MC/DC"
+	@echo "make mutate    change the readers in SAMPLE=$(SAMPLE) places per module, and count the changes that the tests detect"
 	@echo "make install   build and install to PREFIX ($(PREFIX)), below DESTDIR if set"
 	@echo "make clean     remove the build directory"
 	@echo "Missing packages are installed with the system's package manager if permitted; otherwise"
@@ -72,6 +75,10 @@ prove:
 
 coverage:
 	@sh scripts/coverage.sh
+
+mutate:
+	@sh scripts/need.sh build test
+	nice python3 -B scripts/mutate.py --sample $(SAMPLE) --seed $(SEED)
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
