@@ -1,5 +1,7 @@
 # Checks that the commands that write an array of a compressed .npz file need little memory, although
 # the file is small and the array is a single row of 96 MiB.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1 # freed memory stays in the quarantine
+export ASAN_OPTIONS
 PYTHONDONTWRITEBYTECODE=1 python3 - <<'P'
 import os, struct, subprocess, sys, zlib
 
