@@ -111,9 +111,21 @@ def test_finds_bytes_that_huggingface_hub_stored_without_noticing(hub):
 # ---- wb pull ----
 
 
+def start(*arguments):
+    """Start the command, without the run-time library of a sanitizer that Python needs."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    return subprocess.Popen([os.environ["WB"], *arguments], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def command(*arguments):
+    with start(*arguments) as process:
+        out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
 def pull(*arguments):
-    result = subprocess.run([os.environ["WB"], "pull", "hf://o/m", *arguments], text=True,
-                            capture_output=True, timeout=120)
+    result = command("pull", "hf://o/m", *arguments)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
@@ -172,8 +184,7 @@ def test_waits_for_the_lock_of_huggingface_hub(hub):
     holder = subprocess.Popen([sys.executable, "-c", LOCK, str(lock)], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "locked\n"
-    waiting = subprocess.Popen([os.environ["WB"], "pull", "hf://o/m", "--include", "*-00001-*"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    waiting = start("pull", "hf://o/m", "--include", "*-00001-*")
     assert "waiting for another process" in waiting.stderr.readline()
     assert waiting.poll() is None and not blob.exists()
     holder.communicate("")
@@ -183,17 +194,17 @@ def test_waits_for_the_lock_of_huggingface_hub(hub):
 
 def test_stores_no_bytes_that_changed_on_the_way(hub):
     hub.control("/_rules", [{"where": "cdn", "fault": "corrupt", "at": 50000, "n": 4}])
-    result = subprocess.run([os.environ["WB"], "pull", "hf://o/m"], capture_output=True, text=True)
+    result = command("pull", "hf://o/m")
     assert result.returncode == 2 and "digest" in result.stderr
     assert not (hub.cache / "refs" / "main").exists()
     hub.control("/_reset", {})
     path = pull()
-    assert subprocess.run([os.environ["WB"], "verify", "--deep", path]).returncode == 0
+    assert command("verify", "--deep", path).returncode == 0
 
 
 def test_huggingface_hub_tolerates_partial_files(hub):
     hub.control("/_rules", [{"where": "cdn", "fault": "stall", "after": 50000, "seconds": 60}])
-    process = subprocess.Popen([os.environ["WB"], "pull", "hf://o/m"])
+    process = start("pull", "hf://o/m")
     while not any((hub.cache / "blobs").glob("*.wb-partial")):
         assert process.poll() is None
     process.kill()
