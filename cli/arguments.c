@@ -262,9 +262,9 @@ static int check_value(option_id id, const char *value)
     return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
-/* Some options have another meaning in another command: two rows of the table have the same name.
- * The parser takes the first one, because the command may follow its options. Moves such options to
- * the row of the command.
+/* If an option has different meanings in two commands, two rows of option_table have its name. The
+ * parser uses the first row, because it may read the option before the name of the command. This
+ * function moves the value of the option to the row that belongs to the command.
  */
 static void choose_rows(arguments *args)
 {

@@ -292,7 +292,8 @@ wb_target convert_target(const char *to)
                                        : WB_TARGET_SAFETENSORS;
 }
 
-/* wb convert --discard takes the output alone, or the operands of the interrupted command. */
+/* The operands of wb convert --discard are either only the output, or the same as those of the
+ * interrupted command. The last operand is the output in both cases. */
 static int discard(const arguments *args)
 {
     convert_job job = {.args = args, .out = args->operands[args->count - 1]};

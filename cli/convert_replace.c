@@ -32,7 +32,7 @@ void json_replaced(wb_json *json, next_path *next, const void *of)
     wb_json_end(json, ']');
 }
 
-/* Reads a line from the terminal. Only "y" and "yes" agree. */
+/* Reads a line from the terminal. Returns true if it is "y", "Y" or "yes". */
 static bool read_yes(void)
 {
     char line[16];

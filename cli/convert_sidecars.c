@@ -43,7 +43,7 @@ static wb_status add_beside(const convert_job *job, wb_writer *writer, const cha
     return status == WB_ERROR_FORMAT || status == WB_ERROR_NOT_FOUND ? WB_OK : status;
 }
 
-/* Adds the directory of a file. */
+/* Appends the path of the directory that contains the file `path`. */
 static void add_folder_of(text *t, const char *path)
 {
     const char *slash = strrchr(path, '/');

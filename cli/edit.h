@@ -84,7 +84,7 @@ typedef struct edit_changes {
     wb_json json; /* appends to `shown` */
 } edit_changes;
 
-/* `changes` must not move until it is closed. */
+/* `changes` must stay at the same address until edit_changes_close. */
 void edit_changes_open(edit_changes *changes, bool is_json);
 void edit_changes_add(edit_changes *changes, const edit_state *before, const wb_edit *edit);
 void edit_changes_close(edit_changes *changes);

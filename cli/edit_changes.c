@@ -7,7 +7,7 @@
 #include "suggest.h"
 #include "values.h"
 
-#define STRING_BYTES 60 /* new strings longer than this are truncated */
+#define STRING_BYTES 60 /* only this many bytes of a longer new string are displayed */
 
 /* Adds a new value in the format of text_add_meta. */
 static void add_value(text *t, const wb_value *value)

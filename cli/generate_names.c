@@ -60,8 +60,8 @@ static wb_status list_keys(const wb_model *model, bool is_edit)
 typedef struct walker {
     text path;            /* names of the enclosing objects and of the member, joined by dots */
     size_t size[DEEPEST]; /* length of the path of the object at each depth */
-    size_t depth;         /* number of open brackets */
-    size_t arrays;        /* number of open brackets from the first array on */
+    size_t depth;         /* number of open objects whose members are listed */
+    size_t arrays; /* number of other open brackets: arrays, objects in arrays, deeper objects */
 } walker;
 
 static int visit(void *ctx, const wb_json_item *item)

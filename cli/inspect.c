@@ -85,8 +85,8 @@ static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
     total->bytes += tensor->bytes;
 }
 
-/* Returns the index of the output tensor if it duplicates the values of the embedding tensor (tied
- * embeddings stored twice).
+/* Returns the index of the output tensor if it repeats the values of the embedding tensor (tied
+ * embeddings that are stored twice), otherwise UINT64_MAX.
  */
 static uint64_t find_tied(const wb_model *model)
 {

@@ -85,7 +85,6 @@ void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);
 /*
  * Adds the name of the quantization, such as "Q4_K_M": the file type that a GGUF file states, or
  * the type with the largest share of the bytes. Adds nothing if there are no tensors.
- *
  */
 void text_add_quantization(text *t, const inspection *in);
 

@@ -43,8 +43,8 @@ typedef struct folded {
 
 /* ---- names ---- */
 
-/* Returns the length of the decimal number that is a whole name component at name + at, or 0 if the
- * component is not a number.
+/* If the component of the name at name + at is a decimal number, returns the length of the number.
+ * Otherwise returns 0.
  */
 static size_t number_at(const char *name, size_t len, size_t at)
 {
@@ -76,7 +76,8 @@ static void find_layer(entry *e)
 #define SYMBOL_NUMBER 256
 #define SYMBOL_END (-1)
 
-/* Returns the next byte of the name after the layer number, or SYMBOL_NUMBER for a whole number. */
+/* Returns the next byte of the part of the name after the layer number. If a number begins there,
+ * skips all its digits and returns SYMBOL_NUMBER. */
 static int next_symbol(const entry *e, size_t *at)
 {
     if (*at >= e->len)
@@ -98,7 +99,8 @@ static int compare_rests(const entry *a, const entry *b)
     }
 }
 
-/* Adds the name of a row: shown as text, or with all its bytes. `layer` replaces the layer number.
+/* Adds the name of a row. `layer` replaces the layer number, and "{e}" every later number. `add`
+ * adds the rest of the name, either in a form that is safe to display or unchanged.
  */
 static void add_name(text *t, const entry *e, const char *layer,
                      void (*add)(text *t, const char *bytes, size_t n))

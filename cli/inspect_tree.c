@@ -1,8 +1,8 @@
 /* wb inspect --tree: prints the rows of --layers as a tree of the components of tensor names.
  *
  * The components are separated by dots. A component that is a layer number is shown as a range of
- * layers. The sums of a row include those of all rows below it. A component with a single one below
- * it shares a row with it.
+ * layers. The sums of a row include those of all rows below it. If there is only one component
+ * below a component, both share a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #define DEEPEST 16 /* all components from this depth on count as one */
 
 typedef struct node {
-    size_t at, len; /* its component in tree.names */
-    size_t parent;  /* its index; NONE: the node has no parent */
+    size_t at, len; /* offset and length of its name in tree.names */
+    size_t parent;  /* index of the parent in tree.nodes; NONE: no parent */
     size_t children;
     bool is_tensor; /* `kinds` and `shape` describe it */
     text kinds;     /* types, such as "Q4_K|Q6_K" */
@@ -54,7 +54,8 @@ static void push(tree *t, const char *name, size_t len)
     t->open[t->open_count++] = t->count++;
 }
 
-/* Adds a row of --layers: opens the nodes of its path that the previous row did not have. */
+/* Adds a row of --layers. Creates those nodes of its path that the path of the previous row did not
+ * have. */
 static void add_row(void *ctx, const layer_sums *row)
 {
     tree *t = ctx;
@@ -76,7 +77,8 @@ static void add_row(void *ctx, const layer_sums *row)
     }
     t->open_count = depth + 1;
     if (t->nodes[t->open[depth]].is_tensor) {
-        /* Another row with the same name, such as one of another shape, is a node of its own. */
+        /* The node of an earlier row has the same name, for example that of tensors with another
+         * shape. This row gets a separate node. */
         t->open_count = depth;
         push(t, name, t->nodes[t->open[depth]].len);
     }
@@ -103,7 +105,7 @@ static bool tree_row(void *ctx, uint64_t row, text cells[TABLE_COLUMNS])
     size_t last = t->shown[row], first = last, indent = 0;
     const node *n = &t->nodes[last];
     while (t->nodes[first].parent != NONE && is_merged(&t->nodes[t->nodes[first].parent]))
-        first = t->nodes[first].parent; /* an only child follows its parent */
+        first = t->nodes[first].parent; /* an only child is in the same row as its parent */
     for (size_t i = t->nodes[first].parent; i != NONE; i = t->nodes[i].parent)
         indent += is_merged(&t->nodes[i]) ? 0 : 2;
     for (size_t i = 0; i < indent; i++)

@@ -74,8 +74,8 @@ static size_t find_end_quotes(const char *line, size_t n)
     return count == 3 ? last : n;
 }
 
-/* Adds a text in three quotation marks. Where a line of it ends with three quotation marks, a space
- * is added before the last one. Returns true if that was necessary.
+/* Adds `value` with three quotation marks before and after it. If a line of `value` ends with three
+ * quotation marks, adds a space before the last of them. Returns true if that was necessary.
  */
 static bool add_triple_quoted(text *t, piece value)
 {

@@ -42,7 +42,7 @@ static void show(const wb_pull *pull)
 
 /* ---- the answer ---- */
 
-/* What was there before the files were fetched. */
+/* The files that were on the disk before the missing files were fetched. */
 typedef struct before {
     bool *is_here;
     uint64_t bytes, missing;

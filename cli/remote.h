@@ -1,5 +1,5 @@
-/* remote.h: models at addresses (hf://, https://, s3:// …), which every command that opens a model
- * takes in place of a path.
+/* remote.h: models at addresses (hf://, https://, s3:// …). Every command that opens a model
+ * accepts such an address in place of a path.
  */
 #ifndef WB_CLI_REMOTE_H
 #define WB_CLI_REMOTE_H
@@ -7,13 +7,13 @@
 #include "options.h"
 #include "weighbridge/net.h"
 
-/* If an operand is an address, prepares the network. Reports an error if the command needs files of
- * this machine. Returns 0, or an exit code after reporting the
- * error.
+/* If an operand is an address, prepares the network, or reports an error if the command supports
+ * only local files. Returns 0, or an exit code after reporting the error.
  */
 int remote_start(const arguments *args);
 
-/* Returns the files at addresses for wb_open_options.files; NULL if no operand is an address. */
+/* Returns the value for wb_open_options.files that lets the library open addresses; NULL if no
+ * operand is an address. */
 const wb_files *remote_files(void);
 
 /* Opens the network for a command that always uses it. The caller owns *net. Returns 0, or an exit

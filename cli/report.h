@@ -42,8 +42,8 @@ void report_end(bool in_json, int code);
 
 _Noreturn void die_of_memory(void);
 
-/* Returns the advice that the command gives for a finding with this code and the library's advice:
- * options of the command instead of functions of C.
+/* Returns the advice that the command prints for a finding. `code` and `advice` are those of the
+ * library. Where the library's advice names C functions, the result names options of the command.
  */
 const char *advice_of(const char *code, const char *advice);
 

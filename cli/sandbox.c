@@ -42,8 +42,8 @@ typedef enum rule {
     ALLOW,
     END,         /* ends the process */
     READING,     /* allowed if the open flags (argument 1 or 2) do not request write access */
-    WRITING,     /* allowed unless the open flags truncate or create a file without write access:
-                  * Landlock before Linux 6.2 does not restrict this */
+    WRITING,     /* allowed unless the open flags request truncation or creation without write
+                  * access: Landlock before Linux 6.2 does not restrict this combination */
     PERMISSIONS, /* allowed for descriptors that this process has opened, if the mode (argument 1)
                   * does not let other users write, and has no setuid and setgid bits */
     THREAD,      /* allowed if the call creates a thread, not a process */
@@ -141,7 +141,7 @@ static const call calls[] = {
     {SYS_kill, OURSELF, 0},
     {SYS_exit, ALLOW, 0},
     {SYS_exit_group, ALLOW, 0},
-    /* never needed to read a model */
+    /* reading a model never needs these calls, so they end the process */
     {SYS_execve, END, 0},
     {SYS_execveat, END, 0},
     {SYS_socket, END, 0},
@@ -237,7 +237,8 @@ static void emit_argument(filter *f, unsigned argument)
 
 #define FORBIDDEN (SECCOMP_RET_ERRNO | EPERM)
 
-/* Emits the rule for fcntl: the allowed commands, and the duplication of standard input. */
+/* Emits the rule for fcntl: the commands in `controls` are allowed for all descriptors,
+ * F_DUPFD_CLOEXEC only for standard input. */
 static void emit_controls(filter *f, const call *c)
 {
     emit_argument(f, c->argument);

@@ -1,6 +1,6 @@
-/* Restricts which files the process can read and write in the sandbox. Landlock (landlock(7))
- * restricts open(2) and the calls that change directories to the files and directories of a rule
- * set. Inherited descriptors are closed.
+/* Restricts which files the process can read and write in the sandbox. With Landlock
+ * (landlock(7)), open(2) and the calls that modify directories succeed only for the files and
+ * directories of a rule set. Inherited descriptors are closed.
  *
  * The constants and the struct are defined here, because the headers of older systems lack the
  * newer ones.
@@ -77,8 +77,9 @@ static const struct version {
 
 /* ---- rules ---- */
 
-/* Adds a rule for an open file or directory, and closes it. A directory gives `rights` for itself
- * and everything below it. A file gives those of the rights that files have.
+/* Adds a rule that grants `rights` for an open file or directory, and closes it. For a directory,
+ * they apply to the directory and everything below it. For a file, the rights that exist only for
+ * directories are left out.
  */
 static void allow_open(int rules, int fd, uint64_t rights)
 {
@@ -124,7 +125,8 @@ static bool is_of_model(const char *name, const char *base)
 }
 
 /* Allows the files in the directory of `path` that can belong to the same model, but no other
- * files. Symbolic links get no rule, because the link of an untrusted model can lead to any file.
+ * files. Symbolic links are not allowed, because the link of an untrusted model can lead to any
+ * file.
  */
 static void allow_beside(int rules, const char *path)
 {
@@ -204,7 +206,7 @@ static void allow_pattern(int rules, const char *pattern)
     globfree(&found);
 }
 
-/* Allows the store that the command reads or writes. */
+/* Allows access to the Ollama store that the command reads or writes. */
 static void allow_store(int rules, const arguments *args, uint64_t rights)
 {
     const char *named = args->value[OPTION_STORE], *home = getenv("HOME");

@@ -33,7 +33,9 @@ const char *suggest_word(const char *typed, const char *list, size_t *len);
  */
 void text_add_tensor_meant(text *t, const wb_model *model, const char *typed, size_t len);
 
-/* Same for a metadata key. */
+/* Adds "; did you mean "KEY"?" with the metadata key of the model that is similar to `typed`, if
+ * there is one.
+ */
 void text_add_key_meant(text *t, const wb_model *model, const char *typed, size_t len);
 
 /* Return the quantization or the element type that the user meant (a static string) or NULL. */

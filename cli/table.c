@@ -4,8 +4,8 @@
 
 #include "terminal.h"
 
-/* Maximum width of a column that is not shortened to fit. Longer cells overflow, so that one long
- * cell does not move all other columns far to the right.
+/* Maximum width of a column that is not shortened to fit the terminal. A longer cell extends beyond
+ * its column, so that it does not move the following columns of all other rows far to the right.
  */
 #define WIDEST 72
 

@@ -43,8 +43,8 @@ unsigned threads_count(void)
     return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
-/* The callback of both executors. ctx points to the minimum number of threads, which applies only
- * without --jobs.
+/* Callback of the executors of threads_executor and threads_waiting. ctx points to the minimum
+ * number of threads, which applies only without --jobs.
  */
 static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {

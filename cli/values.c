@@ -15,9 +15,9 @@
 /* ---- floats ---- */
 
 /* "%.{d}g" formats the nearest decimal with d digits, so increasing d finds the fewest digits that
- * read back. Normal floats preserve every decimal of FLT_DIG digits, and %g drops trailing zeros,
- * so fewer than FLT_DIG digits need not be tried. Subnormal floats have less precision than
- * normal floats, so their search starts at 1 digit.
+ * are read back as the same float. Normal floats preserve every decimal of FLT_DIG digits, and %g
+ * drops trailing zeros, so fewer than FLT_DIG digits need not be tried. Subnormal floats have less
+ * precision than normal floats, so their search starts at 1 digit.
  */
 void text_add_f32(text *t, float value)
 {

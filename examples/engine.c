@@ -13,7 +13,7 @@ static void use(const char *stack, uint64_t layer, const wb_weight *weight)
 {
     const wb_buffer *buffer = weight->buffer;
     const unsigned char *bytes = buffer->contents;
-    const char *type = wb_dtype_name(buffer->dtype); /* NULL: a mode of MLX */
+    const char *type = wb_dtype_name(buffer->dtype); /* NULL: a quantized type of MLX */
     uint64_t sum = 0;
     for (uint64_t i = 0; i < buffer->bytes; i++)
         sum = sum * 31 + bytes[i];

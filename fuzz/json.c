@@ -116,7 +116,7 @@ static void check_number(const wb__json *json, const uint8_t *bytes)
         CHECK(strtoull(digits, NULL, 10) == json->uint);
 }
 
-/* Checks with strtod that a number that the parser rejected as too large overflows. */
+/* The parser rejected a number as too large. Checks that the number also overflows in strtod. */
 static void check_overflow(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];

@@ -29,8 +29,8 @@ static void write_blob(char digit, const void *bytes)
     fuzz_scratch_write(name, bytes, BLOB_BYTES);
 }
 
-/* Writes a blob: a text, padded with spaces, and `data` bytes. If the blob is a safetensors file (2
- * to 4), the length of the text precedes it. */
+/* Writes a blob: a text, padded with spaces, and `data` bytes. If `digit` is 2 to 4, the blob is a
+ * safetensors file, and the length of the text precedes the text. */
 static void write_text(char digit, const char *text, size_t data)
 {
     uint8_t blob[BLOB_BYTES];

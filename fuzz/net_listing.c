@@ -1,7 +1,8 @@
 /*
- * Reads the JSON of a hub: a page of a listing, a cached listing, a commit, an error. Accepted
- * paths can be files below a directory, digests are hexadecimal, each file is found by its path,
- * and a printed listing reads back as the same.
+ * Reads the JSON of a hub: a page of a listing, a cached listing, a commit, an error. For each
+ * listing that the reader accepts, checks that every path can name a file below a directory, that
+ * digests are hexadecimal, that each file is found by its path, and that the listing, printed and
+ * read again, has the same files.
  */
 #include "net/listing.h"
 #include "net/names.h"

@@ -1,8 +1,8 @@
 /*
  * Parses a URL, a reference that is relative to it (a redirect), and the text as an address of a
- * model. The canonical text of an accepted URL is accepted again, unchanged; it has only printable
- * characters, and the host that a token is bound to is what stands between "://" and the port or
- * path. Accepted paths stay inside their repository.
+ * model. The canonical text of an accepted URL must be accepted again and stay the same. It must
+ * have only printable characters. Its text between "://" and the port or path must be the host to
+ * which a token is bound. Accepted paths must stay inside their repository.
  */
 #include "net/address.h"
 #include "net/names.h"
@@ -35,7 +35,7 @@ static void check_url(const wb__url *url, const wb_allocator *allocator)
     wb__url_free(&again);
 }
 
-/* The token goes to the endpoint only, whatever a server sends as the target of a redirect. */
+/* Checks that the token is sent only to the endpoint, whatever target a redirect has. */
 static void check_redirect(const wb__settings *settings, const wb__url *from, const char *location)
 {
     static const char endpoint[] = "https://hub.example:8443/";

@@ -68,8 +68,8 @@ typedef struct request {
     uint32_t count;
 } request;
 
-/* Writes a canonical name. The model may store this tensor in another way, for example fused.
- * Returns the length of the name. */
+/* Writes the canonical name of a tensor. The model may store the tensor in another way, for example
+ * as a part of a fused tensor. Returns the length of the name. */
 static size_t virtual_name(fuzz_tape *tape, char *to, size_t capacity)
 {
     static const char *const stems[] = {"attention.q",   "attention.k", "attention.v",
@@ -361,7 +361,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_tape tape = {data, size, 0};
     const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_model *model;
-    uint32_t requests = fuzz_choose(&tape, 128); /* number of bytes of requests at the end */
+    uint32_t requests =
+        fuzz_choose(&tape, 128); /* the last `requests` bytes of the input are requests */
     size_t rest = size > tape.at ? size - tape.at : 0;
     requests = requests < rest ? requests : (uint32_t)rest;
     fuzz_tape asked = {data + size - requests, requests, 0};

@@ -1,7 +1,7 @@
 /*
  * Reads any text as tokenizer.json. The fast reader must accept and reject the same texts as the
- * JSON parser. Memory use must not exceed 8 times the size of the input plus 1 MiB. All lists of a
- * tokenizer must have the same length.
+ * JSON parser. Memory use must be at most 1 MiB larger than 8 times the size of the input. All
+ * lists of a tokenizer must have the same length.
  */
 #include "arch/tokenizer/tokenizer.h"
 #include "support/fuzz.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     heap h = {0, 0};
     wb_allocator allocator = {&h, heap_alloc, heap_free};
-    /* The JSON parser defines the correct result. */
+    /* The reader of tokenizer.json must accept exactly the texts that the JSON parser accepts. */
     char *text = copy_of(data, size);
     wb__tree tree;
     bool is_json = wb__tree_parse(&tree, text, size, &wb__default_allocator);

@@ -124,7 +124,7 @@ static uint64_t run_convert(unsigned long times)
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
         (void)bench_prepare(path, cold);
-        (void)unlink(result); /* not measured, as in the floor: deletion takes long */
+        (void)unlink(result); /* deletion takes long; the floor does not measure it either */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         convert();

@@ -1,5 +1,5 @@
-/* copy: the floor of opening a safetensors file. Copies as many bytes as the header has into memory
- * that was touched before. */
+/* copy: measures the least time that opening a safetensors file could take on this machine. Copies
+ * as many bytes as the header has into memory that was touched before. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "../worker.h"

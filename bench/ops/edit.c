@@ -1,7 +1,8 @@
 /*
  * edit: changes one key of an 8 GiB GGUF file on the file system of the bench directory, or adds
- * a chat template of 1 MiB. Its floor, rewrite, inserts about as many bytes into the file, writes a
- * header of the same size and syncs it. The floor knows the header in advance and uses no journal.
+ * a chat template of 1 MiB. The operation `rewrite` measures the time that the file system needs at
+ * least (the floor, bench/case.c): it inserts about as many bytes into the file, writes a header of
+ * the same size and syncs it. It knows the header in advance and uses no journal.
  *
  * The tensor data of the file is allocated, but was never written. Neither operation reads or
  * writes it; an edit that moves tensor data ends the measurement.

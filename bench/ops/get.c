@@ -1,7 +1,8 @@
 /*
  * get: gets a cached buffer from the weight provider, by one name or fused from several names, and
- * releases it. Every run uses the next layer. Its floor, look, compares the same number of names
- * and copies a wb_buffer; a lookup by name cannot do less.
+ * releases it. Every run uses the next layer. Its time is compared with that of the floor "look",
+ * which does the least that a lookup by name must do: it compares the same number of names and
+ * copies a wb_buffer.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

@@ -1,8 +1,8 @@
 /*
  * hash: digests of all values of a model, on one thread per processor. Its two floors run
- * libcrypto's SHA-256 on as many threads: sha256 hashes as many bytes as the values occupy in F32,
- * sha256-files as many bytes as the files contain. Each thread hashes the same 64 KiB in its cache
- * repeatedly.
+ * libcrypto's SHA-256 on as many threads. The floor sha256 hashes as many bytes as the values
+ * occupy in F32; the floor sha256-files hashes as many bytes as the files contain. Each thread
+ * hashes the same 64 KiB in its cache repeatedly.
  */
 #define _GNU_SOURCE
 #include "../worker.h"

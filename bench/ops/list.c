@@ -1,5 +1,5 @@
-/* list: lists the models of an Ollama store. Its floor, manifests, walks the store's directories
- * and reads every manifest ROUNDS times. */
+/* list: lists the models of an Ollama store. Its floor, which is named manifests, walks the store's
+ * directories and reads every manifest ROUNDS times. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "../worker.h"

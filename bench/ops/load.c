@@ -9,7 +9,7 @@
  *   convert   from the disk, and converts BF16 to F16
  *   placed    from the disk into memory that was touched before; does not add up the bytes
  *
- * Floors:
+ * Floors (measurements of the machine's limits):
  *
  *   sum       adds up the bytes of the mapped file; maps the file again for each run (argument
  *             "anew") or only once ("kept")
@@ -96,8 +96,9 @@ static void load_once(const wb_load_options *with)
     wb_close(model);
 }
 
-/* Prepares the mode `placed`: loads the file into memory that was touched before, as the peers do.
- * Checks all bytes after the first MiB, which contains the header. */
+/* Prepares the mode `placed`: loads the file into memory whose pages were already touched. The
+ * programs with which the benchmark compares (the peers) do the same. Checks all bytes after the
+ * first MiB, which contains the header. */
 static void start_placing(void)
 {
     enum { ALIGNMENT = 2 << 20, SKIP = 1 << 20 };

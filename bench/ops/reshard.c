@@ -1,7 +1,7 @@
 /*
- * reshard: splits a safetensors file into four files and an index and syncs them. Its floor,
- * ranges, copies as many bytes of the same file with copy_file_range into four files and syncs
- * them.
+ * reshard: splits a safetensors file into four files and an index and syncs them. It is compared
+ * with the operation "ranges" (the limit of the machine), which copies as many bytes of the same
+ * file with copy_file_range into four files and syncs them.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -413,8 +413,8 @@ static void change_string(mutation *m)
         store(m, m->p + at, changed, 8);
 }
 
-/* Mutates plain bytes with the function of the fuzzer. AFL++ provides none; then one bit is
- * flipped. */
+/* Mutates plain bytes with the mutation function of the fuzzer. If the fuzzer has no such function
+ * (AFL++), flips one bit. */
 static size_t any_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     if (m->bytes != NULL)

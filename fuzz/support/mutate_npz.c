@@ -25,8 +25,9 @@ typedef struct member {
     size_t n;
     uint32_t crc, size; /* CRC-32 and size of the uncompressed bytes */
     unsigned method;
-    unsigned descriptor; /* 16: data descriptor with signature; 15: without signature; 0: none */
-    bool zip64;          /* sizes are stored in an extra field */
+    unsigned
+        descriptor; /* a code: 16: data descriptor with signature; 15: without signature; 0: none */
+    bool zip64;     /* sizes are stored in an extra field */
     size_t local_at, entry_at, data_at;
 } member;
 

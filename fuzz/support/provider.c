@@ -78,7 +78,7 @@ static void check_part(wb_provider *provider, const wb_model *model, const wb_te
         wb_provider_slice(provider, tensor->name, tensor->name_len, axis, rank, of, &b, &other);
     if (status != WB_OK)
         check_error(status, &error);
-    /* Planning reads no data, so only the request detects a damaged compressed array. */
+    /* wb_slice_plan reads no data, so only wb_provider_slice detects a damaged compressed array. */
     CHECK(status == second || second == WB_ERROR_LIMIT ||
           (status == WB_OK && second == WB_ERROR_FORMAT));
     if (second == WB_OK) {

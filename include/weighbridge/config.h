@@ -14,8 +14,9 @@ extern "C" {
 /*
  * The native name of a tensor is its name in the file. The canonical name
  * ("layers.0.attention.q.weight") is the same in every format. docs/format/names.md lists the
- * canonical names and the supported architectures. If the files of a model name no
- * architecture, tensors with the native names of a supported architecture have canonical names.
+ * canonical names and the supported architectures. If the files of a model do not
+ * state the architecture, tensors with the native names of a supported architecture have canonical
+ * names.
  *
  * Experts that are stored as separate tensors form one canonical tensor [experts, outputs, inputs].
  * wb_tensor_find returns an index for this tensor that is larger than those of all stored tensors.
@@ -146,7 +147,7 @@ typedef enum wb_config_field {
  * together; the layout says which two. Row numbers count from the first row of the head.
  */
 typedef enum wb_rope_layout {
-    WB_ROPE_NONE = 0,       /* no RoPE, or unknown if the origin is WB_ORIGIN_ABSENT */
+    WB_ROPE_NONE = 0,       /* no RoPE; or unknown, if the field's origin is WB_ORIGIN_ABSENT */
     WB_ROPE_HALF = 1,       /* rows i and i + head_dim / 2: Hugging Face, MLX, most GGUF files */
     WB_ROPE_INTERLEAVED = 2 /* rows 2 i and 2 i + 1: GGUF files of the Llama family */
 } wb_rope_layout;
@@ -286,7 +287,7 @@ typedef struct wb_config {
     uint64_t key_length_swa;
     uint64_t value_length_swa;
     uint64_t rope_dimension_count_swa;
-    uint64_t shared_kv_layers; /* number of last layers that use k and v of earlier layers */
+    uint64_t shared_kv_layers; /* number n: the last n layers use k and v of earlier layers */
     uint64_t embedding_length_per_layer_input;
     uint64_t altup_num_inputs;
     uint64_t altup_active_idx;

@@ -30,7 +30,8 @@ typedef enum wb_target {
     WB_TARGET_MLX = 3, /* a directory in the layout of mlx-lm */
     /* a model in an Ollama store, as Ollama creates it from a directory of safetensors files */
     WB_TARGET_OLLAMA = 4,
-    /* a file of plain arrays, as by numpy.savez, with the names of WB_TARGET_SAFETENSORS */
+    /* a file of plain arrays, as numpy.savez writes it; the tensors have the same names as for
+     * WB_TARGET_SAFETENSORS */
     WB_TARGET_NPZ = 5
 } wb_target;
 
@@ -128,9 +129,9 @@ typedef struct wb_convert_policy {
  * type, or if WB_CONVERT_STRICT is set and a type cannot be used for a tensor. Only one thread at a
  * time may use a conversion.
  *
- * Model and plan together need at most 40 times the bytes of the headers and sidecar files plus 1
- * MiB, and wb_convert at most 60 times these bytes, in addition to `max_memory`. Such a factor is
- * reached only by models of many tensors that have names of a few bytes and almost no data.
+ * Model and plan together need at most 1 MiB plus 40 times the bytes of the headers and sidecar
+ * files. wb_convert needs at most `max_memory` plus 60 times these bytes. Such factors are reached
+ * only by models of many tensors that have names of a few bytes and almost no data.
  */
 WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
                                  const wb_convert_policy *policy, wb_conversion **conversion,

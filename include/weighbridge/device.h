@@ -83,8 +83,8 @@ typedef struct wb_host_options {
     /*
      * Path of a segment ("/dev/shm/llama"), a file that several processes map to share buffers. A
      * file that does not exist is created, with access for this user only. "" creates a segment
-     * without a name, which processes that are forked later share. The memory of a segment is freed
-     * when its file is removed and no process maps it. NULL: no segment.
+     * without a name; child processes that are forked later share it. The memory of a segment is
+     * freed when its file is removed and no process maps it. NULL: no segment.
      */
     const char *segment;
     uint64_t segment_bytes; /* capacity of a new segment; its memory is allocated on use */

@@ -41,8 +41,8 @@ typedef struct wb_diff wb_diff;
  * diff     owned, release with wb_diff_free before the models are closed
  *
  * The result does not depend on the executor. Each thread uses some MiB of memory, or the size of
- * one row if that is larger. Models and comparison together need at most 16 times the bytes of the
- * headers plus 1 MiB. Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a
+ * one row if that is larger. Models and comparison together need at most 1 MiB plus 16 times the
+ * bytes of the headers. Fails with IO, MEMORY, CANCELLED or ARGUMENT, with UNSUPPORTED if a
  * tensor cannot be decoded, and with CHANGED if a file changed since its model was opened.
  * Thread-safe.
  */
@@ -66,8 +66,9 @@ typedef struct wb_distance {
     uint64_t not_finite; /* number of the `different` values that are NaN or infinite in a or b */
     double nmse;         /* sum of (b - a)^2 / sum of a^2; infinite if all values of a are 0 */
     double maximum;      /* largest |b - a| */
-    double cosine; /* cosine similarity; 1 if all values are 0, 0 if only one model has all 0 */
-    double snr;    /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
+    /* cosine similarity; 1 if all values of a and of b are 0; 0 if only those of one are 0 */
+    double cosine;
+    double snr; /* -10 log10(nmse), in decibels; infinite if nmse is 0 */
 } wb_distance;
 
 typedef struct wb_tensor_diff {
@@ -86,10 +87,14 @@ typedef struct wb_tensor_diff {
 WB_API uint64_t wb_diff_tensor_count(const wb_diff *diff);
 
 /*
- * Describes tensor `index`; NOT_FOUND if it is not below wb_diff_tensor_count. The tensors are
- * ordered from the largest difference to none: tensors in one model only, different shapes,
- * different values that are not finite, other different values by descending NMSE, other
- * differences, equal tensors. Within these groups they are ordered by name.
+ * Describes tensor `index`. Returns NOT_FOUND if `index` is not below wb_diff_tensor_count.
+ * The tensors are ordered by these groups, and by name within a group:
+ * 1. tensors that only one model has
+ * 2. tensors with different shapes
+ * 3. tensors with a value that differs and is NaN or infinite in at least one model
+ * 4. other tensors with different values, ordered by descending NMSE, then by name
+ * 5. tensors with other differences
+ * 6. equal tensors
  */
 WB_API wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index,
                                    wb_tensor_diff *tensor) WB_MUST_CHECK;

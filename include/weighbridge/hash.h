@@ -23,7 +23,7 @@ extern "C" {
  */
 #define WB_HASH_FILES 1u  /* compute the digests of the files */
 #define WB_HASH_VALUES 2u /* compute the digests of the tensors */
-#define WB_HASH_CHUNKS 4u /* with FILES: also digests of each MiB of the files, for a manifest */
+#define WB_HASH_CHUNKS 4u /* with WB_HASH_FILES: also digests of each MiB of the files */
 
 typedef struct wb_hash_options {
     size_t size;                 /* sizeof(wb_hash_options) */
@@ -39,7 +39,8 @@ typedef struct wb_hashes wb_hashes;
  * Computes digests of an open model. The files are read once for digests of files, and once for
  * digests of values. An executor hashes several files or tensors at a time; the result does not
  * depend on it. Each thread uses some MiB of memory, or the size of one row of a tensor if that is
- * larger. Model and digests together need at most 20 times the bytes of the headers plus 1 MiB.
+ * larger. Model and digests together need at most 1 MiB more than 20 times the bytes of the
+ * headers.
  *
  * options  NULL: defaults
  * hashes   owned, release with wb_hashes_free before the model is closed

@@ -29,7 +29,7 @@ typedef struct wb_piece {
 typedef struct wb_load_report {
     size_t size;           /* sizeof(wb_load_report) */
     uint64_t bytes;        /* number of processed bytes of the files: sum of the next 4 members */
-    uint64_t in_memory;    /* bytes already in memory: of a snapshot or wb_open_memory */
+    uint64_t in_memory;    /* bytes already in memory (WB_ACCESS_SNAPSHOT, wb_open_memory) */
     uint64_t mapped;       /* bytes mapped from the page cache */
     uint64_t copied;       /* bytes read through the page cache */
     uint64_t direct;       /* bytes read with direct I/O */

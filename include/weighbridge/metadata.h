@@ -29,8 +29,8 @@ typedef struct wb_meta {
     wb_meta_type type;
     uint32_t file;        /* index of the file for wb_file_at, or WB_NO_FILE */
     wb_meta_type element; /* ARRAY: type of the elements; other types: WB_META_ANY */
-    uint32_t bits;        /* size of the number, or of each number of the array, in bits; else 0 */
-    uint64_t count;       /* ARRAY: number of elements; STRING: number of bytes; other types: 1 */
+    uint32_t bits;  /* size in bits of the number, or of each number of the array; 0: no numbers */
+    uint64_t count; /* ARRAY: number of elements; STRING: number of bytes; other types: 1 */
 } wb_meta;
 #define WB_META_INIT WB_INIT(wb_meta)
 
@@ -73,9 +73,9 @@ typedef struct wb_meta_array {
  */
 
 /*
- * Returns the number of entries; a key that several files of the model have counts once. If there
- * is not enough memory for derived entries, they are not counted, and wb_meta_find fails with
- * MEMORY.
+ * Returns the number of entries. If several files of the model have the same key, it is counted
+ * once. If there is not enough memory for derived entries, they are not counted, and wb_meta_find
+ * fails with MEMORY.
  */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 

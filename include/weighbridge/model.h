@@ -100,7 +100,7 @@ typedef struct wb_source {
     void (*explain)(void *ctx, wb_error *error);
     /*
      * Optional, valid until `close`: identifies this version of the contents, for example an ETag.
-     * If label and version are the same as in an earlier run, so are the bytes.
+     * If label and version are the same as in an earlier run, then the bytes are also the same.
      */
     const char *version;
     /*
@@ -125,8 +125,8 @@ typedef struct wb_files {
     /* Returns 1 if the path belongs to these files, 0 if the operating system opens it. */
     int (*owns)(void *ctx, const char *path);
     /*
-     * Opens a file: sets *source, whose members are zero before. If the path is a directory, sets
-     * *is_folder to 1 instead. NOT_FOUND if there is no such file. On failure fills *error.
+     * Opens a file: sets *source, whose members are zero at the call. If the path is a directory,
+     * sets *is_folder to 1 instead. NOT_FOUND if there is no such file. On failure fills *error.
      */
     wb_status (*open)(void *ctx, const char *path, wb_source *source, int *is_folder,
                       wb_error *error);

@@ -46,7 +46,8 @@ typedef struct wb_net_options {
     size_t size;          /* sizeof(wb_net_options) */
     uint32_t flags;       /* WB_NET_* */
     uint32_t connections; /* maximum number of connections to a host; 0: 8 */
-    uint32_t retries;     /* limit of retries in a row without new bytes; 0: 5; UINT32_MAX: none */
+    /* limit of retries in a row without new bytes; 0: 5; UINT32_MAX: no retries */
+    uint32_t retries;
     const char *endpoint; /* base URL of the hub; NULL: HF_ENDPOINT or https://huggingface.co */
     const char *token;    /* token for the hub; NULL: HF_TOKEN or the token file */
     uint64_t cache_bytes; /* memory for fetched bytes; 0: 64 MiB */
@@ -83,8 +84,8 @@ WB_API wb_status wb_net_files(wb_net *net, wb_files *files, wb_error *error) WB_
 /*
  * Opens the file at an address as a source, for wb_open_source or other use. The caller owns the
  * source and releases it by calling source->close, if that is not NULL, before wb_net_close. Fails
- * with NOT_FOUND, IO, ARGUMENT, UNSUPPORTED (libcurl is missing; the address is a directory) or
- * MEMORY.
+ * with NOT_FOUND, IO, ARGUMENT, UNSUPPORTED (libcurl is missing, or the address is a
+ * directory) or MEMORY.
  */
 WB_API wb_status wb_net_source(wb_net *net, const char *address, wb_source *source,
                                wb_error *error) WB_MUST_CHECK;
@@ -113,13 +114,15 @@ WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *e
  * By default the files are stored in the cache of the Python package huggingface_hub, which then
  * finds them. Every byte is checked with the SHA-256 or git digest that the hub states before a
  * file gets its name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB
- * that had arrived are not fetched again. Files with a lock of another process are waited for.
+ * that had arrived are not fetched again. If another process has locked a
+ * file, wb_pull_run waits for it.
  */
 typedef struct wb_pull wb_pull;
 
-#define WB_PULL_FORCE 1u /* fetch files although they are there, and replace other files */
+#define WB_PULL_FORCE                                                                              \
+    1u /* fetch files even if they are stored already; replace files that were not downloaded */
 #define WB_PULL_REPAIR                                                                             \
-    2u /* compute the digests of files that are there, and fetch damaged pieces */
+    2u /* compute the digests of files that are stored already, and fetch damaged pieces */
 
 typedef struct wb_pull_options {
     size_t size;           /* sizeof(wb_pull_options) */
@@ -179,7 +182,7 @@ WB_API wb_status wb_pull_file_at(const wb_pull *pull, uint64_t i, wb_pull_file *
  * Fetches what is missing. The first failure ends the call; what has arrived is kept for the next
  * one.
  *
- * progress  NULL: none; counts the bytes of all files of the pull, including those that are there
+ * progress  NULL: none; counts the bytes of all files of the pull, including files already stored
  *
  * Fails with FORMAT (the bytes do not have the stated digest, or the server contradicts itself), IO
  * (network, disk, no space), CHANGED, CANCELLED, LIMIT or MEMORY.

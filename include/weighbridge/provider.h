@@ -33,7 +33,7 @@ typedef enum wb_plain_policy {
 #define WB_POLICY_KEEP_SCALES 1u
 /*
  * Decode quantized tensors to F32, as wb_tensor_read does, and then convert them like plain F32
- * tensors. They are fused and sliced like plain tensors, between any rows and columns.
+ * tensors. Like plain tensors, they can be fused, and be sliced at any row or column.
  * wb_slice_plan ignores this flag, because a plan describes the stored data.
  */
 #define WB_POLICY_DECODE 2u

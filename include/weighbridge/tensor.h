@@ -71,8 +71,8 @@ typedef struct wb_encoding {
     uint32_t group_size; /* number of values in a row that share a scale; 0 for plain */
     /*
      * number of the type: a wb_dtype, or one of the numbers that engines use for MLX's types:
-     * affine with 1 bit 97, 2 bits 98, 3 bits 99, 4 bits 100, 5 bits 103, 6 bits 102, 8 bits 101;
-     * mxfp4 104, mxfp8 105, nvfp4 106
+     * 97, 98, 99, 100: affine with 1, 2, 3, 4 bits; 101: affine with 8 bits; 102: with 6 bits;
+     * 103: with 5 bits; 104: mxfp4; 105: mxfp8; 106: nvfp4
      */
     int32_t dtype;
     uint32_t parts;  /* number of stored tensors that make up this tensor */

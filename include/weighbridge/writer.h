@@ -18,8 +18,8 @@ extern "C" {
  *   3. wb_writer_begin checks the free space and creates temporary files
  *   4. write the bytes of the tensors, in any order and from any threads
  *   5. wb_writer_commit gives the complete files their final names
- * If any step fails, or the process ends before the commit, existing files stay unchanged. A writer
- * needs at most 16 times the bytes of the headers that it writes plus 1 MiB of memory.
+ * If any step fails, or the process ends before the commit, existing files stay unchanged. The
+ * memory of a writer is limited to 1 MiB plus 16 times the bytes of the headers that it writes.
  *
  *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
  *     wb_writer_create(&options, &writer, &error);
@@ -102,8 +102,8 @@ typedef struct wb_value {
     size_t size; /* sizeof(wb_value) */
     wb_meta_type type;
     /*
-     * size of the number, or of each number of an array, in bits: 8, 16, 32 or 64; for FLOAT 32 or
-     * 64; 0: 64
+     * size in bits of the number, or of each number of an array: 8, 16, 32 or 64 (for FLOAT only 32
+     * or 64). 0 means 64.
      */
     uint32_t bits;
     wb_meta_type element; /* ARRAY: type of the elements */

@@ -1,8 +1,8 @@
 /* Sets config fields from the rows of the family's table. */
 #include "arch/config_maker.h"
 
-/* Returns true if the field is meaningful for the model: for example, the fields about experts
- * are not if the model has no experts. */
+/* Returns true if the field is meaningful for the model. For example, the fields about experts are
+ * meaningless if the model has no experts. */
 static bool applies(const wb_config *config, int field)
 {
     switch (field) {

@@ -69,12 +69,13 @@ void wb__config_set_fact(const wb__config_maker *m, int field, const wb__fact *f
                          wb_origin origin);
 
 /*
- * Sets fields as the rows of the family's table specify: the fields from WB_CONFIG_ACTIVATION on if
- * `details` is true, else those before it (config_defaults.c).
+ * Sets fields as the rows of the family's table specify (config_defaults.c). If `details` is true,
+ * sets WB_CONFIG_ACTIVATION and the fields after it; otherwise, sets the fields before it.
  */
 void wb__config_family_values(const wb__config_maker *m, bool details);
 
-/* Sets the fields from WB_CONFIG_ACTIVATION on that no file specifies (config_details.c). */
+/* Sets fields that no file specifies. Only WB_CONFIG_ACTIVATION and the fields after it are set
+ * (config_details.c). */
 void wb__config_details(const wb__config_maker *m);
 
 #endif

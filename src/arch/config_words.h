@@ -15,8 +15,9 @@ const char *wb__config_word(wb__config_kind kind, uint32_t value);
 
 /*
  * Converts a fact to a value of an enumerated kind. The fact is a word, or GGUF's number for the
- * value. *value is 0 for an unknown word or number. Returns false if the fact is neither a word
- * nor a number, and, without changing *value, if the kind is not enumerated.
+ * value. If the word or number is unknown, sets *value to 0 and returns true. Returns false if the
+ * fact is neither a word nor a number, or if the kind is not enumerated; in the second case, *value
+ * stays unchanged.
  */
 bool wb__config_choice(wb__config_kind kind, const wb__fact *fact, uint32_t *value);
 

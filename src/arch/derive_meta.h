@@ -46,12 +46,13 @@ void wb__derive_strings(wb__deriver *teller, const char *key, const wb__strings 
 /* ---- sources of derived metadata ---- */
 
 /*
- * Derives the scalars and arrays of a JSON file under their names. The name of a nested member is
- * its path, such as "rope_scaling.factor".
+ * Adds the scalars and arrays of a JSON file to the derived metadata. The key is the name of the
+ * member; for a nested member it is the path, such as "rope_scaling.factor".
  */
 void wb__derive_json(wb__deriver *teller, const wb__tree *tree);
 
-/* Derives the config under GGUF keys, or under config.json names for a GGUF model. */
+/* Derives metadata entries from the config. They have GGUF keys or, for a GGUF model, the names of
+ * config.json. */
 void wb__derive_config(wb__deriver *teller);
 
 /* Derives the tokenizer, which must live as long as teller->into. */

@@ -53,7 +53,7 @@ typedef enum wb__op_code {
     WB__OP_NOT,
     WB__OP_ELSE,
     WB__OP_SELECT,
-    WB__OP_CALL /* number is an index in wb__functions, text the name argument or NULL */
+    WB__OP_CALL /* `number`: index in wb__functions; `text`: an argument that is a name, or NULL */
 } wb__op_code;
 
 typedef struct wb__op {

@@ -32,7 +32,7 @@ enum {
     WB__NEED_MIXER = 1u << 10, /* input projection of a recurrent or convolutional layer */
     WB__NEED_MIXER_OUT = 1u << 11,
     WB__NEED_CONV = 1u << 12,
-    WB__NEED_DECAY = 1u << 13, /* A of a state-space model */
+    WB__NEED_DECAY = 1u << 13, /* the parameter A of a state-space model */
     /* The following roles belong to the model, not to its layers. */
     WB__NEED_EMBEDDING = 1u << 16,
     WB__NEED_HEAD = 1u << 17, /* the output matrix, unless it is tied to the embedding */
@@ -123,7 +123,7 @@ typedef struct wb__value_row {
 } wb__value_row;
 
 typedef enum wb__key_type {
-    WB__KEY_AS_SAID, /* the type of the value */
+    WB__KEY_AS_SAID, /* the key gets the type of its value; no conversion */
     WB__KEY_U32,
     WB__KEY_F32,
     WB__KEY_BOOL,
@@ -131,14 +131,14 @@ typedef enum wb__key_type {
     WB__KEY_U32_LIST,
     WB__KEY_F32_LIST,
     WB__KEY_BOOL_LIST,
-    WB__KEY_LIST /* of the type of the value; config.json only */
+    WB__KEY_LIST /* each element has the type of its value; config.json only */
 } wb__key_type;
 
 /* The keyword of a key row, which determines where the key is written. */
 typedef enum wb__key_place {
     WB__KEYS_GGUF, /* `key`: to GGUF, computed from config.json */
     WB__KEYS_JSON, /* `json`: to config.json, computed from GGUF */
-    WB__KEYS_MLX   /* `mlx`: to the config.json for mlx-lm, if the member is missing there */
+    WB__KEYS_MLX   /* `mlx`: to the config.json for mlx-lm, if it lacks the member */
 } wb__key_place;
 
 /* A row `key`, `json` or `mlx`: defines a GGUF key (without the prefix of the architecture) or a
@@ -186,8 +186,8 @@ typedef enum wb__family_rope {
 typedef struct wb__family {
     const char *name; /* name of the table */
     const struct wb__family *base;
-    /* The following lists are separated by '|'. Reading accepts every element; writing uses the
-     * first. */
+    /* Each of the following strings is a list whose elements are separated by '|'. Reading accepts
+     * every element; writing uses the first element. */
     const char *gguf;      /* general.architecture */
     const char *types;     /* model_type in config.json */
     const char *classes;   /* architectures in config.json */

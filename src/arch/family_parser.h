@@ -61,7 +61,8 @@ bool wb__parser_expr(wb__family_parser *parser, wb__expr *expr);
 /* Reads the rest of a tensor statement (family_tensor.c). */
 bool wb__parser_tensor(wb__family_parser *parser, wb__rule *rule);
 
-/* Read the rest of a statement of a value, a key or member, or a limit (family_rows.c). */
+/* Read the rest of a statement that defines a value; a GGUF key or a member of config.json; or a
+ * limit (family_rows.c). */
 bool wb__parser_value(wb__family_parser *parser, wb__value_where where, wb__value_row *row);
 bool wb__parser_key(wb__family_parser *parser, wb__key_place place, wb__key_row *row);
 bool wb__parser_limit(wb__family_parser *parser, bool is_refused, wb__limit *limit);

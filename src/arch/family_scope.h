@@ -6,8 +6,8 @@
  *   2. a field of wb_config;
  *   3. a member of config.json ("hidden_size", "rope_parameters/rope_theta") or a GGUF key
  *      ("ssm.inner_size", without the prefix of the architecture);
- *   4. a `key` or `json` row of the table, which computes a value of the format that the model does
- *      not have.
+ *   4. a `key` or `json` row of the table. A `key` row computes a GGUF key for a model with
+ *      config.json; a `json` row computes a member of config.json for a GGUF model.
  * A name that begins with '/' is only looked up in config.json.
  */
 #ifndef WB_ARCH_FAMILY_SCOPE_H
@@ -23,8 +23,8 @@ typedef struct wb__family_scope {
     const wb__names *names;  /* may be NULL */
     wb__str prefix;          /* prefix of GGUF keys without the dot, such as "llama" */
     bool by_key;             /* the model has GGUF key-values */
-    unsigned depth;          /* nesting of definitions, which is limited */
-    unsigned evaluated;      /* definitions evaluated since `depth` was 0; limited, too */
+    unsigned depth;          /* current nesting depth of definitions, which is limited */
+    unsigned evaluated;      /* definitions evaluated since `depth` was 0; also limited */
 } wb__family_scope;
 
 /* Returns a scope for wb__expr_eval in which the name "i" has the value 0. `scope` must outlive

@@ -9,12 +9,13 @@
 
 #include "arch/family.h"
 
-#define WB__TABLE_BYTES ((size_t)1 << 20) /* maximum length of a table */
+#define WB__TABLE_BYTES ((size_t)1 << 20) /* maximum size of a table's text, in bytes */
 
 /*
- * Reads a table. `label` is the file name for messages. Bases are searched in `set`, which may be
- * NULL, then among the compiled tables. *family is allocated in the arena. Fails with FORMAT for an
- * invalid table: context->error has the offset and says what is wrong.
+ * Reads a table. `label` is the file name for messages. If the table names a base table, the base
+ * is searched in `set`, which may be NULL, then among the compiled tables. *family is allocated in
+ * the arena. Fails with FORMAT for an invalid table: context->error has the offset and says what is
+ * wrong.
  */
 wb_status wb__family_read(wb__context *context, wb__arena *arena, const char *label, wb__str text,
                           const wb__family_set *set, const wb__family **family);

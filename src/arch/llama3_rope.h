@@ -13,7 +13,7 @@ typedef struct wb__llama3 {
     double context; /* original context length, in tokens */
 } wb__llama3;
 
-/* Returns the divisor of frequency i of n. */
+/* Returns the divisor of frequency i, of n frequencies. */
 float wb__llama3_divisor(const wb__llama3 *numbers, double theta, uint64_t i, uint64_t n);
 
 /* Computes the divisors of n frequencies. The divisor of the highest frequency is 1, that of the

@@ -7,7 +7,7 @@ typedef struct parts {
     wb__str stem;
     wb__suffix suffix;
     unsigned numbers;
-    size_t from[MAX_NUMBERS], to[MAX_NUMBERS]; /* positions of the numbers in the stem */
+    size_t from[MAX_NUMBERS], to[MAX_NUMBERS]; /* positions of the numbers in `stem` */
     uint32_t value[MAX_NUMBERS];
 } parts;
 

@@ -14,11 +14,12 @@ typedef struct wb__name_source {
 } wb__name_source;
 
 /*
- * Sets *nearest to the family that has the most names of the model. Among families that have
- * equally many, the order is: a family for which the tensors are complete; the family whose name
- * has the longest common prefix with `architecture`; the family on which the most families are
- * based. *nearest is NULL if no family has any of the names. Sets *known to
- * the number of names that the family has. The only error is WB_ERROR_MEMORY.
+ * Sets *nearest to the family whose rules know the most tensor names of the model. If several
+ * families know equally many, these criteria decide, in this order: the model has all tensors that
+ * the family requires; the name of the family has the longest common prefix with `architecture`;
+ * the most other families are based on the family. *nearest is NULL if no family knows any of the
+ * names. Sets *known to the number of names that the family knows. The only error is
+ * WB_ERROR_MEMORY.
  */
 wb_status wb__family_nearest(wb__context *context, const wb__name_source *names,
                              wb__str architecture, const wb__family **nearest, size_t *known);

@@ -187,8 +187,8 @@ static bool add_size(wb__quantization *quantization, uint64_t size)
         return true;
     if (!wb__grow(&quantization->allocator, (void **)&quantization->sizes,
                   &quantization->size_capacity, sizeof size, quantization->size_count + 1, 4096))
-        return quantization->size_count >= 4096; /* the limit of 4096 sizes is reached, which no
-                                                  * real model does; the size is ignored */
+        return quantization->size_count >= 4096; /* more than 4096 sizes, which no real model
+                                                  * has, are ignored */
     quantization->sizes[quantization->size_count++] = size;
     return true;
 }

@@ -39,7 +39,8 @@ bool wb__quantization_read(wb__quantization *quantization, const wb__tree *confi
                            const wb_allocator *allocator);
 void wb__quantization_free(wb__quantization *quantization);
 
-/* Returns true if modules have entries of their own; otherwise the hint is the same for all. */
+/* Returns true if the config has an entry for single modules. Otherwise the hint is the same for
+ * all modules. */
 static inline bool wb__quantization_names(const wb__quantization *quantization)
 {
     return quantization->slots != NULL;

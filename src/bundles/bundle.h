@@ -45,8 +45,8 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
 wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle *bundle);
 
 /*
- * Compares the index with the model after all files are read. Differences are reported as findings.
- * Fails only if reporting fails or the index is unreadable.
+ * Compares the index of the shards with the model, after all files are read. Differences are
+ * reported as findings. Fails only if reporting fails or the index is unreadable.
  */
 wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle,
                            const wb__catalog *model);

@@ -184,8 +184,8 @@ static wb_status by_index(folder_listing *listing, bool *done)
 }
 
 /*
- * Adds shards 1 to n of the set; fails if one is missing. The listing is in byte order, so the
- * shards are in numerical order.
+ * Adds all shards of `set` to the bundle; fails if one is missing. The listing is in byte order, so
+ * the shards are in numerical order.
  */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
 {

@@ -77,7 +77,8 @@ static wb_status fail_missing(wb__context *context, const wb__shard_name *set, u
                     (unsigned long long)missing, missing == 1 ? "is" : "are", shown);
 }
 
-/* Adds shards 1 to n of the set; the listing contains only shards of this set. */
+/* Adds all shards of `set` to the bundle; fails if one is missing. The listing contains only shards
+ * of this set. */
 static wb_status add_set(split_listing *listing, const char *folder, const wb__shard_name *set,
                          wb__bundle *bundle)
 {

@@ -84,8 +84,9 @@ typedef struct wb__planned_tensor {
     uint64_t rows_a_factor;     /* number of source rows with the same factor */
     wb__encoding_spec from, to; /* encodings of the tensor in the source and in the output */
     /* -1: `to` is the requested encoding. Otherwise `to` is a fallback, because the row length does
-     * not fit the requested encoding, and `wanted` is the requested dtype. If an MLX quantization
-     * was requested, which is no dtype, `wanted` of a fallback equals to.dtype. */
+     * not fit the requested encoding, and `wanted` is the requested dtype. An MLX
+     * quantization is no dtype: if one was requested, and `to` is a fallback, `wanted` is the value
+     * of to.dtype. */
     int32_t wanted;
     wb__route route;
     uint64_t bytes; /* size of the output tensor in bytes: the sum of `part_bytes` */
@@ -215,8 +216,8 @@ wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
 wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, const char *name,
                             const float *values, uint64_t n);
 
-/* Returns the output name of a tensor that is not renamed: `name`, its name in the source. But if
- * the last part of the name is "qweight" or "weight_packed", replaces this part by "weight".
+/* Returns the output name of a tensor that keeps its name `name` of the source. Only a last part
+ * "qweight" or "weight_packed" of the name is replaced by "weight".
  * Returns a string with ptr NULL if out of memory. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name);
 

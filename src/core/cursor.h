@@ -47,7 +47,7 @@ struct wb__cursor {
      * it cannot append a byte. `fill` is NULL if all bytes up to `limit` are at hand. */
     bool (*fill)(wb__cursor *cursor);
     /* Reads n bytes at any offset below `limit`; several threads may call it at the same time.
-     * Returns false on failure, without an error. NULL: bytes can only be read in order. */
+     * Returns false on failure, but reports no error. NULL: bytes can only be read in order. */
     bool (*read_at)(void *fill_ctx, uint64_t offset, void *dst, size_t n);
     void *fill_ctx;
     uint8_t *kept;  /* start of the kept bytes; NULL if consumed bytes are discarded */
@@ -134,7 +134,8 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
     c->limit = limit;
 }
 
-/* Moves forward to an offset that is not above the limit. The cursor must not keep its bytes. */
+/* Moves forward to an offset that is not above the limit. The cursor must not be one that keeps all
+ * bytes that it has read (`kept` must be NULL). */
 /*@ requires sound(c) && at(c) <= offset <= c->limit;
     requires c->fill == \null ==> offset <= c->end_at;
     assigns c->p, c->end_at;

@@ -40,10 +40,10 @@ static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
 }
 
 /*
- * Grows *items to at least `need` items of `item_size` bytes. *capacity doubles, or grows by half
- * from 1 MiB on, or grows to `need` if that is more; it never exceeds `ceiling` items. Returns
- * false and leaves *items unchanged if `need` exceeds `ceiling` or memory runs out. New memory is
- * not cleared.
+ * Grows *items to at least `need` items of `item_size` bytes. *capacity doubles below 1 MiB and
+ * grows by half from 1 MiB on; it grows to `need` if that is more. It never exceeds `ceiling`
+ * items. Returns false and leaves *items unchanged if `need` exceeds `ceiling` or memory runs out.
+ * New memory is not cleared.
  */
 bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item_size, size_t need,
               size_t ceiling);
@@ -76,7 +76,7 @@ char *wb__arena_copy(wb__arena *arena, const char *text, size_t n);
 void wb__arena_free(wb__arena *arena);
 
 /*
- * A list whose items never move. The arena holds chunks of items, and `chunks` is a directory of
+ * A list whose items never move. The arena holds chunks of items, and `chunks` is an array of
  * pointers to them. Growing the list never copies the items, which limits memory use if an
  * untrusted file determines the number of items.
  */
@@ -92,7 +92,7 @@ typedef struct wb__list {
 
 /* Appends an uninitialised item and returns it, or NULL if memory runs out. */
 void *wb__list_append(wb__list *list);
-void wb__list_free(wb__list *list); /* frees the directory; the items are freed with the arena */
+void wb__list_free(wb__list *list); /* frees `chunks`; the items are freed with the arena */
 
 static inline void *wb__list_at(const wb__list *list, size_t i)
 {

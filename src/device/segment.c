@@ -317,7 +317,8 @@ wb_status wb__segment_claim(wb__segment *segment, const void *key, uint64_t byte
     *handle = NULL;
     *filled = 0;
     (void)pthread_mutex_lock(&segment->lock);
-    /* After a fork, the child does not fill the buffers that its parent was filling. */
+    /* In the child after a fork, clear the marks of the buffers that are being filled: the parent
+     * fills them, not this process. */
     if (segment->process != getpid()) {
         memset(segment->filling, 0, sizeof segment->filling);
         segment->process = getpid();

@@ -18,7 +18,7 @@ typedef enum field_kind {
     SCALE16,      /* binary16 */
     SCALE32,      /* binary32 */
     SCALE_E8M0,   /* 255 is NaN (OCP Microscaling specification) */
-    SCALE_SPREAD, /* four 16-bit words; the top 4 bits of each hold a quarter of a binary16 */
+    SCALE_SPREAD, /* four 16-bit words; the top 4 bits of each word are 4 bits of a binary16 */
     FIELD_KINDS
 } field_kind;
 

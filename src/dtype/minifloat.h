@@ -22,10 +22,10 @@ uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits);
  * Returns the encoding nearest to the double with these bits, ties to even.
  *
  * A value that is too large becomes infinity, or NaN if the type has no infinity, or the largest
- * value if the type has neither. A NaN becomes NaN, or negative zero if the type has no NaN. In
- * SCALE types, which have no sign and no zero, zero and negative values become NaN, and values
- * below the smallest representable one become that one. These are the rules of ml_dtypes, with
- * which the tests compare the results.
+ * value if the type has neither. A NaN becomes NaN, or negative zero if the type has no NaN. SCALE
+ * types have no sign and no zero: in these types, zero and negative values become NaN, and positive
+ * values below the smallest representable value become that value. These are the rules of
+ * ml_dtypes, with which the tests compare the results.
  */
 uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits);
 

@@ -139,7 +139,7 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
         const entry *e = &all.list[i];
         if (e->deleted)
             continue;
-        /* The file contains this key twice. */
+        /* If the writer already has this key, the file contains the key twice. */
         if (e->meta != NULL && wb__name_map_find(&job->writer->meta_names, e->name) != UINT32_MAX)
             return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, e->name,
                              WB__MSG_EDIT_KEY_EXISTS);
@@ -215,7 +215,8 @@ static bool data_lies_still(const wb__edit_job *job)
 
 /* ---- choose the start of the data section ---- */
 
-/* Returns the size of the new header in bytes, without up to 7 bytes of trailing padding. */
+/* Returns the size of the new header in bytes. The header can end with up to 7 bytes of padding,
+ * which are not counted. */
 static uint64_t header_end(const wb__edit_job *job)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;

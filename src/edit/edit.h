@@ -30,7 +30,7 @@ typedef struct wb__edit_set {
     wb__bundle bundle; /* all files of the model, and the old index */
     bool has_bundle;
     const char *folder;
-    wb_model *others;        /* the other files; NULL: none */
+    wb_model *others;        /* the other files of the model, opened; NULL: none */
     const uint32_t *numbers; /* index of each tensor after the edit; UINT32_MAX: dropped */
     bool changes_index;
     wb__str before;   /* the old index */
@@ -104,8 +104,9 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done);
 /* Writes a new file that replaces the old one. */
 wb_status wb__edit_new_file(wb__edit_job *job);
 
-/* Locks the file for one edit. Sets *fd to the descriptor for wb__edit_unlock, or to -1 if the
- * file is not locked. */
+/* Locks the file for one edit. Fails if another edit has locked it. Sets *fd to the descriptor for
+ * wb__edit_unlock, or to -1 if the file cannot be opened. The error is then reported when the file
+ * is read. */
 wb_status wb__edit_lock(wb__context *context, const char *path, int *fd);
 void wb__edit_unlock(int fd);
 

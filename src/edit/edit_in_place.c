@@ -54,7 +54,7 @@ static wb_status write_file(wb__context *context, const char *at, const uint8_t 
         return status;
     }
     status = wb__sink_commit(context, sink);
-    /* If only the last sync failed, the journal already has its final name. */
+    /* If only the last sync failed, the journal already has its final name: remove it. */
     if (status != WB_OK)
         (void)unlink(at);
     return status;

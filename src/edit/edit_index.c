@@ -58,7 +58,7 @@ static void put_string(rewriting *r, size_t end, wb__str string)
     r->done = end;
 }
 
-/* Keeps the member whose key begins at `key`. */
+/* Keeps the member from `key` to `end`. */
 static void keep_member(rewriting *r, size_t key, size_t end)
 {
     if (r->is_skipping)

@@ -107,7 +107,7 @@ static state compare(const wb__journal *from, uint64_t bytes, wb__str now)
     return n <= now.len && are_ours(from, longer, (const uint8_t *)now.ptr, n) ? HALF : ANOTHER;
 }
 
-/* Compares the file with the journal and sets *found. Returns 0 or errno. */
+/* Compares the file with the journal, and sets *found to the result. Returns 0 or errno. */
 static int look(wb__context *context, int fd, const wb__journal *from, state *found)
 {
     struct stat st;
@@ -130,7 +130,8 @@ static int look(wb__context *context, int fd, const wb__journal *from, state *fo
 
 /* ---- recovery ---- */
 
-/* Undoes an incomplete edit of the file itself. Sets *found to the state before this undo. */
+/* Undoes an incomplete edit of the file, but not of the index. Sets *found to the state of the file
+ * before this undo. */
 static wb_status undo_file(wb__context *context, const char *path, const wb__journal *from,
                            state *found)
 {

@@ -15,7 +15,8 @@ static wb_status copy_data(wb__edit_job *job, const wb_sink *sink)
 {
     const wb__source *source = job->model->sources[0];
     uint64_t n = wb__source_bytes(source) - job->data_begin;
-    /* number of bytes up to the first block boundary, because only whole blocks can be shared */
+    /* number of bytes before the first block boundary; they are copied separately, because only
+     * whole blocks can be shared by both files */
     uint64_t front = (BLOCK - job->data_begin % BLOCK) % BLOCK;
     if (front > n)
         front = n;

@@ -29,8 +29,8 @@ static bool has_file(const wb__bundle *bundle, wb__str name)
 }
 
 /*
- * Used if the name of the file is not a shard name. Looks for WHOLE_INDEX in the directory of the
- * file. Clears the bundle if this index does not list the file.
+ * Called if the name of the edited file is not a shard name. Looks for WHOLE_INDEX in the directory
+ * of the file. Clears the bundle if this index does not list the file.
  */
 static wb_status find_index(wb__edit_set *set, wb__str name)
 {
@@ -65,7 +65,8 @@ static wb_status find_files(wb__edit_set *set, const char *path)
                                                      : status;
 }
 
-/* Opens the headers of the other files of the set. */
+/* Opens the other files of the model, of which only the headers are read. `own` is the name of the
+ * edited file. */
 static wb_status open_others(wb__edit_set *set, wb__str own)
 {
     wb__context *context = set->context;

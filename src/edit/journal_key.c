@@ -1,5 +1,5 @@
 /*
- * The secret that keys the checksums of the user's journals: 16 random bytes in a file that only
+ * The secret key for the checksums of the user's edit journals: 16 random bytes in a file that only
  * the user may read.
  */
 #define _GNU_SOURCE /* flock */

@@ -31,8 +31,8 @@ wb_status wb__read_text(wb__context *context, const char *folder, const char *pa
 wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
                                const char *folder, const char *path);
 
-/* Uses a copy of `text` as the config. Findings name the file `label`. Damaged JSON is only a
- * finding. */
+/* Uses a copy of `text` as the config. `label` is the name of the file in findings. Damaged JSON
+ * does not make the call fail; it only causes a finding. */
 wb_status wb__config_json_take(wb__config_json *config_json, wb__context *context,
                                const char *label, wb__str text);
 

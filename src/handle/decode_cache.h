@@ -12,8 +12,8 @@
 
 struct wb__inflate_stream;
 
-/* Two tensors, because one thread may read the end of a tensor while another reads the start of the
- * next. */
+/* Number of cached tensors. It is 2, because one thread may read the end of a tensor while another
+ * reads the start of the next. */
 #define WB__CACHED_TENSORS 2
 
 /* A cached tensor. `data` has the elements of the tensor in the order of the file. `users` is the

@@ -24,8 +24,8 @@ wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
                               const wb__derived_meta **derived);
 
 /*
- * Returns metadata entry `index`, and in *in the catalog that contains it. The entries of the
- * weights files come first, then the derived ones. Fails with WB_ERROR_NOT_FOUND past the last
+ * Sets *entry to metadata entry `index`, and *in to the catalog that contains it. The entries of
+ * the weights files come first, then the derived ones. Fails with WB_ERROR_NOT_FOUND past the last
  * entry.
  */
 wb_status wb__derived_meta_entry(const wb_model *model, wb__context *context, uint64_t index,

@@ -30,9 +30,9 @@ static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed 
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
-/* Returns true if llama.cpp supports a scale for the tensor, which must be a matrix of a layer, a
- * stack of experts, or the output matrix. llama.cpp supports no scales for experts that are stored
- * one by one. */
+/* Returns true if llama.cpp supports a scale for the tensor. It supports scales for the matrices of
+ * layers, stacks of experts and the output matrix, but not for experts that are stored one by one.
+ */
 static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |

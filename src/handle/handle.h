@@ -43,8 +43,8 @@ struct wb_model {
     _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
 
-/* A sidecar file whose path differs from its name, as in an Ollama store. The last entry of a list
- * has name NULL. */
+/* A sidecar file that is stored under another file name, as in an Ollama store. The last entry of a
+ * list has name NULL. */
 typedef struct wb__named_file {
     const char *name; /* "tokenizer.json" */
     const char *path;
@@ -63,7 +63,7 @@ void wb__model_delete(wb_model *model);
 /*
  * Resolves a tensor index of a caller to a stored tensor. If the tensor is packed, *packed
  * describes its parts and *stored is the part with the values. Otherwise *packed is NULL. Fails
- * with WB_ERROR_NOT_FOUND.
+ * with WB_ERROR_NOT_FOUND if there is no tensor with this index.
  */
 wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
                       const wb__packed **packed);

@@ -34,7 +34,8 @@ typedef struct wb__semantics {
  * (arch/family_scope.h). `semantics` must outlive the result. */
 wb__family_scope wb__semantics_scope(const wb__semantics *semantics);
 
-/* Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */
+/* Sets *semantics to the architecture, tensor names and config of the model, which the first call
+ * determines. Fails only with WB_ERROR_MEMORY. *semantics is valid until the model is closed. */
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics);
 

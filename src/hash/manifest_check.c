@@ -27,7 +27,8 @@ typedef struct comparison {
     size_t part;
     uint64_t part_at; /* number of bytes of the part that are already compared */
     uint64_t offset;
-    /* file range in part `range_part` whose chunks all differ; empty if begin == end */
+    /* file range in part `range_part`, all chunks of which differ from the manifest; empty if
+     * begin == end */
     uint64_t begin, end;
     size_t range_part;
     chunk batch[BATCH];

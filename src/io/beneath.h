@@ -35,9 +35,8 @@ static inline const char *wb__path_below(const char *folder, const char *path)
 int wb__beneath_open(const char *folder, const char *name, int flags);
 
 /*
- * Gets the status of the file `path`, which is wb__path_join(folder, name). If `follow_links` is
- * true, links may lead anywhere. Returns 0 or an errno value: EXDEV if a link leads outside the
- * directory.
+ * Gets the status of the file `path`, which is wb__path_join(folder, name). Returns 0 or an errno
+ * value. A link that leads outside the directory gives EXDEV, unless `follow_links` is true.
  */
 int wb__beneath_stat(const char *folder, const char *path, bool follow_links, struct stat *st);
 

@@ -2,8 +2,8 @@
  * Resolves a path beneath a directory one component after the other.
  *
  * Each directory on the way is opened without following links, and ".." returns to the directory
- * that was open before. A component that another program replaces by a link meanwhile therefore
- * cannot lead outside: opening it fails.
+ * that was open before. If another program replaces a component by a link in the meantime, opening
+ * this component fails. The path therefore cannot lead outside the directory.
  */
 #define _GNU_SOURCE /* O_PATH */
 #define _FILE_OFFSET_BITS 64
@@ -19,12 +19,13 @@
 #define O_PATH O_RDONLY
 #endif
 
-/* Maximum number of links to follow, as in Linux (path_resolution(7)), and of open directories. */
+/* MAX_LINKS: maximum number of symbolic links to follow, as in Linux (path_resolution(7)).
+ * MAX_DEPTH: maximum number of directories that are open at the same time. */
 #define MAX_LINKS 40
 #define MAX_DEPTH 40
 
 typedef struct walk {
-    int open[MAX_DEPTH]; /* the directories on the way; open[0] belongs to the caller */
+    int open[MAX_DEPTH]; /* from the first directory, which the caller owns, to the current one */
     unsigned depth;      /* index of the current directory */
     unsigned links;      /* number of links that may still be followed */
     const char *top;     /* absolute path of open[0]; NULL: absolute links lead outside */

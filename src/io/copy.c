@@ -67,8 +67,8 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
             ssize_t got = pread(spool->fd, piece, sizeof piece, (off_t)at);
             if (got < 0 && errno == EINTR)
                 continue;
-            /* The file has all written bytes: its end before all of them were read back is an
-             * error. */
+            /* All spool->bytes bytes were written to the file, so it is an error if the file ends
+             * before all of them are read back. */
             status = got <= 0 ? wb__fail_os(context, got == 0 ? EIO : errno, WB__MSG_IO_STREAM_READ)
                               : write_all(context, disk, piece, (size_t)got);
             at += got <= 0 ? 0 : (uint64_t)got;

@@ -44,7 +44,7 @@ static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
 }
 
 /* Returns true if direct I/O pays off for the n bytes at `offset`. Returns false if the system
- * cannot report which of them are cached. */
+ * cannot report how many of these bytes are cached. */
 static inline bool wb__source_is_cold(const wb__source *source, uint64_t offset, uint64_t n)
 {
     uint64_t cached;

@@ -101,7 +101,7 @@ static int dress(int folder, const struct stat *st)
         fchown(folder, st->st_uid, st->st_gid) != 0)
         mode &= 0777;
     if ((own.st_mode & 07777) == mode)
-        return 0; /* wb --sandbox refuses to set some modes, even if the directory has them */
+        return 0; /* no fchmod: `wb --sandbox` refuses some modes, even if they change nothing */
     return fchmod(folder, mode) != 0 ? errno : 0;
 }
 
@@ -120,7 +120,7 @@ static int link_folder(const level *l, const char *name, const struct stat *st)
     if (os_error == 0)
         os_error = dress(below.to, st);
     if (os_error == 0 && futimens(below.to, times) != 0 && errno != ENOSYS)
-        os_error = errno; /* ENOSYS: wb --sandbox forbids this call */
+        os_error = errno; /* ENOSYS is ignored: wb --sandbox forbids futimens */
     close_level(&below);
     return os_error;
 }

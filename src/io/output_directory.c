@@ -109,7 +109,7 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
     if (*fd >= 0)
         (void)close(*fd);
     else if (errno != ENOENT && errno != ELOOP && errno != EACCES && errno != ENXIO)
-        return errno; /* for example EMFILE: the file may be ours, so do not unlink it */
+        return errno; /* for example EMFILE: the file may be usable later, so keep it */
     (void)unlinkat(folder, name, 0);
     *fd = openat(folder, name, flags | O_CREAT | O_EXCL, mode);
     return *fd >= 0 ? 0 : errno;

@@ -10,7 +10,8 @@ bool wb__files_own(const wb__context *context, const char *path)
     return files->owns != NULL && files->owns(files->ctx, path) != 0;
 }
 
-/* Completes the error of a callback, which may have set only some members. */
+/* Reports the error that a callback of the caller has described in *theirs. Members that the
+ * callback has not set get default values. */
 static wb_status fail_provided(wb__context *context, wb_status status, const wb_error *theirs,
                                const char *message)
 {

@@ -29,15 +29,16 @@ void wb__ring_close(wb__ring *ring);
 /*
  * Submits a read of n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT.
  * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion, which has the
- * same `tag`. Returns false if the read could not be submitted. If fewer than `depth` operations
- * were pending, the ring has failed, and all later submissions fail as well.
+ * same `tag`. Returns false if the read could not be submitted: because `depth`
+ * operations are pending, because n exceeds INT32_MAX, or because the ring has failed. After a
+ * failure of the ring, all later submissions fail as well.
  */
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag);
 
 /*
- * Submits a write of n bytes of src to a descriptor opened for direct I/O; otherwise as
- * wb__ring_begin.
+ * Like wb__ring_begin, but submits a write of the n bytes at `src` to the file that `direct` has
+ * open.
  */
 bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t offset,
                           const void *src, size_t n, unsigned tag);

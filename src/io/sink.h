@@ -226,10 +226,10 @@ typedef struct wb__kept_entries {
 } wb__kept_entries;
 
 /*
- * Makes a directory durable and exchanges it with the directory `path`, atomically. Entries of the
- * old directory that are kept stay in the directory `path`, including subdirectories; the others
- * are removed. If an entry cannot be kept, the call fails before anything has changed. The new
- * directory gets owner and permissions of the old one.
+ * Makes the directory `made` durable and exchanges it with the directory `path`, atomically.
+ * Entries of the old directory (also subdirectories) for which kept->is_kept returns true stay in
+ * `path`; the others are removed. If an entry cannot be kept, the call fails before anything has
+ * changed. The new directory gets owner and permissions of the old one.
  */
 wb_status wb__directory_replace(wb__context *context, const char *made, const char *path,
                                 const wb__kept_entries *kept);
@@ -259,8 +259,9 @@ wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, i
 void wb__directory_remove(const char *path);
 
 /*
- * Like wb__directory_remove, but atomic: the directory is first renamed to a temporary name that
- * the next writer recognizes and removes. If the rename fails, nothing is removed.
+ * Like wb__directory_remove, but atomic: the directory is first renamed to a temporary name. If the
+ * removal is then interrupted, the next writer recognizes this name and removes the directory. If
+ * the rename fails, nothing is removed.
  */
 void wb__directory_retire(const wb_allocator *allocator, const char *path);
 

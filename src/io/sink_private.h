@@ -26,7 +26,7 @@ struct wb_sink {
     bool owned; /* the sink must close fd */
     bool named; /* the file has the name `temporary` */
     bool existing;
-    bool keeps_others; /* member of a set of files: see wb__sink_keep_others */
+    bool keeps_others; /* one of several files of an output: see wb__sink_keep_others */
     bool keeps_old;    /* an existing file is not replaced: see wb__sink_keep_old */
     uint64_t set, member;
     bool kept; /* resumable: see wb__sink_open_as */

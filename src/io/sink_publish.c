@@ -48,7 +48,7 @@ static int dress(const wb_sink *sink)
         (void)ignored;
     }
     if ((st.st_mode & 07777) == sink->mode)
-        return 0; /* wb --sandbox refuses to set some modes, even if the file already has them */
+        return 0; /* no fchmod: wb --sandbox forbids it for some modes, even if nothing changes */
     return fchmod(sink->fd, sink->mode) == 0 ? 0 : errno;
 }
 
@@ -102,9 +102,10 @@ static int rename_to_free_name(const wb_sink *sink, const char *base)
 }
 
 /*
- * A member of a set must not replace a file. It gets its final name as a second hard link, because
- * link never replaces a file, on any file system. The temporary name is removed when the set is
- * complete.
+ * Gives the file its final name. A file of a set of output files (sink->keeps_others) must not
+ * replace an existing file. It gets its final name as a second hard link, because link never
+ * replaces a file, on any file system. Its temporary name is removed when all files of the set have
+ * their final names.
  */
 static int rename_file(wb_sink *sink)
 {

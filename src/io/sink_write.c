@@ -211,7 +211,7 @@ int wb__write_reserve(int fd, uint64_t bytes)
         os_error = 0;
     }
     quiet_end(&q);
-    /* Return only errors that writing would cause, too. Some file systems cannot reserve space. */
+    /* Ignore errors that writing would not cause: some file systems cannot reserve space. */
     return os_error == ENOSPC || os_error == EDQUOT || os_error == EFBIG || os_error == EIO
                ? os_error
                : 0;

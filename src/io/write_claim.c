@@ -64,7 +64,7 @@ typedef struct sweep {
     int folder;
     bool failed; /* the scan was incomplete: nothing is removed */
     bool has_sets;
-    bool firsts;   /* remove members 0 of sets in this pass, else all other temporary files */
+    bool firsts;   /* this pass removes first members of sets; false: other temporary files */
     ino_t *broken; /* inodes of members of incomplete sets */
     size_t count, capacity;
 } sweep;
@@ -86,7 +86,8 @@ static void each(sweep *s, void (*look)(sweep *s, const char *name, const struct
         const struct dirent *entry = readdir(folder);
         if (entry == NULL)
             break;
-        /* Files with other names matter only if they may belong to an incomplete set. */
+        /* A file without a temporary name is looked at only if there are incomplete sets, to which
+         * it may belong. */
         if ((s->count != 0 || is_temporary(entry->d_name, &is_member)) &&
             fstatat(s->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             look(s, entry->d_name, &st);
@@ -125,8 +126,8 @@ static void withdraw(sweep *s, const char *name, const struct stat *st)
     }
 }
 
-/* Removes a directory. Its subdirectories contain only hard links to files that also have a name in
- * the target directory (directory_replace.c). */
+/* Removes a directory and its contents. No other file is lost, because subdirectories contain only
+ * hard links to files that also have a name in the target directory (directory_replace.c). */
 static void remove_files(int parent, const char *name, unsigned depth)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

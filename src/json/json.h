@@ -111,8 +111,8 @@ void wb__json_took_members(wb__json *json);
 
 /*
  * Like wb__json_reach_key, but in an array: returns true if the cursor is at the first byte of an
- * element, and then the caller may parse elements without the functions of this file. It must call
- * wb__json_took_members after them.
+ * element. The caller may then parse elements without the functions of this file, and must call
+ * wb__json_took_members afterwards.
  */
 bool wb__json_reach_element(wb__json *json);
 

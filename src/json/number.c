@@ -54,7 +54,8 @@ bool wb__json_read_number(wb__json *json)
     if (!is_digit(c))
         return fail_number(json);
 
-    /* The integer part: each significant digit increases the decimal exponent by one. */
+    /* The integer part. `decimal` is a number 0.d1 d2 … · 10^exponent, so each significant digit
+     * increases the exponent by one. */
     uint64_t value = 0;
     bool fits = true;
     bool starts_with_zero = c == '0';

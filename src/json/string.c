@@ -7,9 +7,9 @@
 #include "json/json.h"
 
 /*
- * Returns a word in which the high bit of a byte is set if the byte cannot be part of a run: the
- * quote, the backslash, control characters and bytes above 0x7F. Bits above the first match may be
- * set falsely, never bits below it, because the borrow of the subtraction moves upwards.
+ * Returns a word in which the high bit of a byte is set if the byte ends a run of plain ASCII:
+ * the quote, the backslash, control characters and bytes above 0x7F. Bits above the first match may
+ * be set falsely, never bits below it, because the borrow of the subtraction moves upwards.
  */
 static uint64_t special_bytes(uint64_t word)
 {

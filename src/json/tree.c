@@ -97,7 +97,7 @@ wb__json_token wb__tree_type(const wb__tree *tree, wb__node node)
     }
 }
 
-/* Returns the node that follows a value and all nodes inside the value. */
+/* Returns the first node after a value and after all nodes inside this value. */
 static wb__node behind(const wb__tree *tree, wb__node value)
 {
     wb__json_token type = wb__tree_type(tree, value);

@@ -61,7 +61,7 @@ typedef struct wb__load_piece {
     size_t number;   /* index of the file */
     wb__load_file *file;
     uint64_t begin, end; /* byte range in the file */
-    size_t first_tensor; /* index in the file's order of the first tensor that may overlap the
+    size_t first_tensor; /* index in file->order of the first tensor that may overlap the
                           * piece */
     wb_io io;            /* the method used to fetch the piece */
     uint8_t *place;      /* destination buffer given by the caller, or NULL */
@@ -117,7 +117,8 @@ typedef struct wb__lane {
     wb__load *load;
     wb_error error;
     wb__context context;
-    wb__load_piece *queue[WB__SLOTS_MAX]; /* pieces of this worker, in the order of taking */
+    wb__load_piece
+        *queue[WB__SLOTS_MAX]; /* pieces of this worker, in the order in which it took them */
     size_t queued;
     wb__ring *ring; /* NULL: not created yet, or not available */
     bool ring_tried;

@@ -146,8 +146,9 @@ static size_t share_of(const wb__load *load, const wb__lane *lane)
 }
 
 /*
- * Takes pieces for a worker: as many as its ring may read ahead, or one without a ring. Returns
- * false if no pieces are left. If no slot is free, returns true without taking a piece.
+ * Takes pieces for a worker: as many as its ring may read ahead, or one piece if the worker has no
+ * ring. Returns false if no pieces are left. If no slot is free, returns true without taking a
+ * piece.
  */
 static bool fill(wb__lane *lane)
 {
@@ -226,9 +227,9 @@ static void populate(wb__load *load)
 }
 
 /*
- * Takes pieces for a worker that has none, or that has no ring. Returns a piece from the list
- * `passed` instead, if there is one. If `waits` is set, the worker sleeps while no slot is free or
- * the read-ahead of other workers is sufficient.
+ * Takes new pieces for a worker that has none, or that has no ring. If `waits` is set and another
+ * worker has passed on a piece (list load->passed), returns that piece instead. If `waits` is set,
+ * the worker sleeps while no slot is free or the read-ahead of other workers is sufficient.
  */
 static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
@@ -263,9 +264,9 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 }
 
 /*
- * Returns the maximum number of useful readers (workers that read with a ring). With digests,
- * this is one reader per `hand` files, because a worker digests `hand` files at once. The lock
- * is held.
+ * Returns the number of readers (workers that read with a ring) above which more readers do not
+ * help. A worker digests `hand` files at once. If digests are computed, the limit is therefore the
+ * number of remaining files divided by `hand`; otherwise there is no limit. The lock is held.
  */
 static size_t most_readers(const wb__load *load)
 {

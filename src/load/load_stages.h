@@ -5,14 +5,14 @@
 #include "device/device.h"
 #include "load/load.h"
 
-/* Maximum number of transfers in progress per stage. Before the worker starts another one, it
- * waits for all of them. */
+/* Maximum number of transfers in progress per stage. If this number is reached, the worker waits
+ * for all of them before it starts another transfer. */
 #define WB__STAGE_EVENTS 32u
 
 struct wb__stage {
     uint8_t *memory; /* the buffer, aligned for direct I/O */
     size_t bytes;
-    size_t used; /* number of bytes in use at the start of the buffer: copies of mapped bytes */
+    size_t used; /* number of bytes at the start of the buffer that hold copies of mapped bytes */
     void *block; /* the allocation that contains `memory` */
     size_t block_bytes;
     bool is_device_s; /* `block` comes from wb_device.stage and is freed by wb_device.unstage */

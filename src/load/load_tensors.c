@@ -4,7 +4,8 @@
 #include "read/raw_bytes.h"
 
 /* Converts `stored`, the index of a stored tensor in the catalog, to the index that wb_tensor_at
- * uses. There, the parts of packed tensors (values, scales, …) follow all other tensors. */
+ * uses. For wb_tensor_at, the parts of packed tensors (values, scales, …) follow all other
+ * tensors. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 {
     const wb__packed *packed;

@@ -1,7 +1,7 @@
 /*
  * Uploads pieces to a device. While the device still copies a piece from its slot, the worker
- * processes the next piece in another slot. When both are done, the worker frees the first slot.
- * Each worker therefore has two slots.
+ * processes the next piece in another slot. Each worker therefore has two slots. After the worker
+ * has processed the next piece, it waits until the copy is complete, and frees the first slot.
  * Converted data is uploaded from smaller buffers, used in turn. If the device provides memory for
  * copies (wb_device.stage), mapped bytes are copied to the slot's buffer and uploaded from there.
  * Otherwise they are uploaded directly from the mapping.

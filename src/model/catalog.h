@@ -74,7 +74,8 @@ struct wb__catalog {
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
     /* Index of the file that was current when wb__meta.seen was last reset for all entries. The
-     * reset is necessary because the one-byte marks in `seen` repeat (metadata.c). */
+     * marks in `seen` have one byte and repeat after 255 files. They are reset before they repeat
+     * (metadata.c). */
     size_t metas_forgot;
     /* Receives each metadata string before it is stored; may be NULL. If it returns true, the
      * catalog does not store the string. */
@@ -111,7 +112,7 @@ uint64_t wb__catalog_offset_of(const wb__catalog *model, size_t tensor);
 
 /*
  * Records storage details of the tensor appended last. Returns false if out of memory. A tensor
- * with such an entry must not be replaced by a later tensor of the same name.
+ * with storage details must not be replaced by a later tensor of the same name.
  */
 bool wb__catalog_store(wb__catalog *model, const wb__storing *storing);
 

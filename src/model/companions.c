@@ -16,7 +16,8 @@ typedef struct naming {
 #define NONE {"", 0}
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* If several conventions find companions for the same values, the first of these rows is used. */
+/* The naming conventions, in order of precedence: if several of them find companions for the same
+ * packed values, the first one is used. */
 static const naming namings[WB__NAMINGS] = {
     {WB_DTYPE_U32,
      TEXT(".weight"),
@@ -125,9 +126,9 @@ static uint32_t find(wb__companions *c, wb__str module, wb__str ending, size_t f
 /* An ending that tensors of the table may have. */
 typedef struct ending {
     wb__str text;
-    /* `last`: result of last_bytes. `mask`: selects the bytes of `last` that belong to the ending.
-     * A name shorter than the ending does not match: last_bytes pads it with zeros, and an ending
-     * has no NUL. */
+    /* `last`: the last 8 bytes of the ending (see last_bytes). `mask`: selects the bytes of `last`
+     * that belong to the ending. A name shorter than the ending does not match: last_bytes pads it
+     * with zeros, and an ending has no NUL. */
     uint64_t last, mask;
     unsigned naming;
     wb__part part;

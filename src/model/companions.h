@@ -22,15 +22,15 @@ typedef struct wb__group {
     uint32_t parts[WB__PARTS];
     unsigned naming;
     wb__global global;
-    wb__str module; /* name of the values without the ending */
+    wb__str module; /* name of the tensor with the values, without its ending */
 } wb__group;
 
 typedef struct wb__companions {
     const wb_allocator *allocator;
     const wb__table *table;
-    /* For each naming convention: `exists` is a bit set of the optional parts that some tensor has,
-     * `distance` is the tensor index of each part minus that of the values, in the previous group,
-     * and `reported` is true if a group was reported. */
+    /* For each naming convention: `exists` is a bit set of the optional parts for which a tensor
+     * was found. `distance` is the tensor index of each part minus the tensor index of the values,
+     * in the previous group. `reported` is true if a group was reported. */
     unsigned exists[WB__NAMINGS];
     int64_t distance[WB__NAMINGS][WB__PARTS];
     bool reported[WB__NAMINGS];
@@ -39,8 +39,8 @@ typedef struct wb__companions {
 
 typedef enum wb__search { WB__SEARCH_DONE, WB__SEARCH_AGAIN, WB__SEARCH_NO_MEMORY } wb__search;
 
-/* Returns true if a table has values with the dtype of a naming convention. If `hinted`, considers
- * only conventions whose packing depends on config files. */
+/* Returns true if a tensor of the table has the dtype that a naming convention requires for packed
+ * values. If `hinted`, considers only conventions whose packing depends on config files. */
 bool wb__companions_possible(const wb__table *table, bool hinted);
 
 void wb__companions_start(wb__companions *companions, const wb__table *table,

@@ -71,7 +71,7 @@ typedef struct wb__packing {
     uint32_t bits;
     uint32_t group;   /* number of elements along the last dimension that share a scale */
     uint32_t rows;    /* fp8_block: number of rows that share a scale */
-    bool plain_zeros; /* gptq: zero points are stored unchanged, not minus one */
+    bool plain_zeros; /* gptq: the stored zero points are not reduced by one */
 } wb__packing;
 
 typedef struct wb__packed {
@@ -91,7 +91,7 @@ typedef struct wb__packing_hint {
 
 typedef struct wb__packing_hints {
     void *ctx;
-    /* The hint for every module, if `of` is NULL. May be NULL. */
+    /* If `of` is NULL: the hint for every module. NULL: there is no such hint. */
     const wb__packing_hint *all;
     /* Returns the hint for a module (the tensor name without ".weight") in a file. May be NULL. */
     wb__packing_hint (*of)(void *ctx, wb__str module, size_t file);
@@ -112,9 +112,11 @@ typedef struct wb__tensors {
     wb__packed *packed; /* sorted by the index of their packed values */
     size_t packed_count;
     size_t packed_capacity;
-    /* The following three are NULL if numbers and indices are identical. */
-    uint32_t *stored;  /* index of the stored tensor of each number */
-    uint32_t *seen_as; /* number of stored tensor i in public functions; count + i: a companion */
+    /* The following three are NULL if no tensor was joined. The public number of each tensor is
+     * then the index of the stored tensor. */
+    uint32_t *stored;  /* for each tensor number: index of the stored tensor */
+    uint32_t *seen_as; /* number that public functions use for stored tensor i; count + i for a
+                        * companion */
     uint8_t *roles;    /* role of each stored tensor (wb__role) */
     void *block;       /* memory of packed, stored, seen_as and roles */
     size_t block_bytes;

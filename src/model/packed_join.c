@@ -32,8 +32,8 @@ typedef struct joiner {
     const void *ctx;
     const solution *recent[RECENT]; /* the latest different solutions, to be shared; NULL: none */
     size_t oldest;                  /* index in `recent` */
-    bool unsorted;                  /* the groups are not sorted by the index of their values */
-    size_t companion_count;         /* number of tensors with the role WB__ROLE_COMPANION */
+    bool unsorted; /* the groups are not sorted by the tensor index of their packed values */
+    size_t companion_count; /* number of tensors with the role WB__ROLE_COMPANION */
 } joiner;
 
 static bool same_hint(const wb__packing_hint *a, const wb__packing_hint *b)
@@ -51,7 +51,7 @@ static void set_kinds(const joiner *join, const wb__group *group, uint32_t kinds
     }
 }
 
-/* Computes the packing of a group. Returns NULL if out of memory. */
+/* Computes how the stored parts of a group form one tensor. Returns NULL if out of memory. */
 static const solution *solve(joiner *join, const wb__group *group, const wb__packing_hint *hint)
 {
     const wb__kind *values = wb__table_kind_of(join->table, group->parts[WB__PART_VALUES]);

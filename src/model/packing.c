@@ -225,7 +225,7 @@ static bool solve_words(const problem *p)
         if (!solve_float(p, bits))
             return false;
         p->parts[WB__PART_BIASES] =
-            /* float schemes have no biases; the tensor of that name is independent */
+            /* float schemes have no biases; a tensor with the name of the biases is unrelated */
             WB__NO_TENSOR;
         *p->doubt = NULL;
     } else {

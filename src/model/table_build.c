@@ -20,7 +20,7 @@
 #define PART_SHIFT 12   /* PART_SLOTS is 1 << PART_SHIFT */
 #define PARTS_MAX 1024
 #define CHUNK 8192     /* number of tensors that a task sorts */
-#define PUT_OFF_MAX 64 /* maximum number of tensors of a part that are inserted only at the end */
+#define PUT_OFF_MAX 64 /* maximum number of tensors that do not fit into their part */
 
 typedef struct entry {
     uint32_t hash;
@@ -28,9 +28,9 @@ typedef struct entry {
 } entry;
 
 typedef struct part {
-    bool failed; /* a name is repeated, or too many tensors were put off */
+    bool failed; /* a name is repeated, or `list` would need more than PUT_OFF_MAX tensors */
     size_t put_off;
-    uint32_t list[PUT_OFF_MAX]; /* the tensors that were put off */
+    uint32_t list[PUT_OFF_MAX]; /* the tensors that are inserted only at the end */
 } part;
 
 typedef struct build {
@@ -47,7 +47,7 @@ static size_t part_of(const build *b, uint32_t hash)
     return hash >> PART_SHIFT & (b->part_count - 1);
 }
 
-/* Sorts the tensors of a chunk by part. */
+/* Sorts the tensors of a chunk by the part of the hash table to which they belong. */
 static void sort_chunk(void *arg, size_t number)
 {
     const build *b = arg;
@@ -69,7 +69,7 @@ static void sort_chunk(void *arg, size_t number)
     }
 }
 
-/* Returns the index after the last entry of a chunk that belongs to a part. */
+/* Returns the end (in b->entries) of the entries of a chunk that belong to part `number`. */
 static size_t end_of(const build *b, size_t chunk, size_t number)
 {
     size_t next = chunk * b->part_count + number + 1;

@@ -85,8 +85,9 @@ static inline void prefetch(const void *address)
 #endif
 }
 
-/* If the table is large, needs more slots, and has an executor, builds its hash table in parallel.
- * Returns false if the hash table was not built, for example because a name is repeated. */
+/* If the table is large and needs more slots, and there is an executor, builds the hash table of
+ * the tensor table in parallel. Returns false if the hash table was not built, for example because
+ * a name is repeated. */
 static bool index_at_once(wb__table *table, const wb__context *context, size_t from)
 {
     if (context->executor.parallel_for == NULL || table->count < WB__INDEX_AT_ONCE ||

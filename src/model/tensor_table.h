@@ -7,9 +7,9 @@
  *   slots    hash table of record indices, built by wb__table_seal
  *
  * The length of a header bounds the number of tensors and the total length of their names. A reader
- * therefore reserves memory once before it parses (wb__table_reserve), and then only stores. If
- * entries may be shorter than usual, the reader reserves more memory when necessary. Reserved
- * memory costs only address space until it is written. Names, records and slots share one region:
+ * therefore reserves enough memory once, before it parses (wb__table_reserve). Only if entries may
+ * be shorter than usual, the reader reserves more memory when necessary. Reserved memory costs only
+ * address space until it is written. Names, records and slots share one region:
  *
  *     region                       middle
  *     |            … record 1, record 0 | name 0, name 1, … | slots                        |
@@ -134,13 +134,15 @@ static inline void wb__table_add(wb__table *table, wb__str name, uint32_t kind, 
 wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
                          wb_status (*repeated)(void *ctx, size_t first, size_t second), void *ctx);
 
-/* From this number of tensors on, the hash table is built by wb__table_fill_slots. */
+/* If there are at least this many tensors, and an executor, wb__table_fill_slots builds the hash
+ * table. */
 #define WB__INDEX_AT_ONCE 32768
 
 /*
- * Fills the slots, whose number is known, with all tensors; on the threads of the executor, if it
- * has any. Returns false if a name is repeated, memory runs out, or the hashes are distributed
- * badly; the contents of the slots are then undefined.
+ * Enters all tensors into the slots, on the threads of the executor. Preconditions: `slots` is
+ * allocated, slot_count is set, and executor->parallel_for is not NULL. Returns false if a name is
+ * repeated, memory runs out, or the hashes are distributed badly; the contents of the slots are
+ * then undefined.
  */
 bool wb__table_fill_slots(wb__table *table, const wb_executor *executor);
 

@@ -25,7 +25,7 @@ typedef struct keys {
     unsigned offset_bits; /* number of bits of the largest offset, without the low `zeros` bits */
     unsigned kind_bits;
     unsigned passes;
-    unsigned shifts[PASSES_MAX + 1]; /* position of the lowest bit of each digit, and the end */
+    unsigned shifts[PASSES_MAX + 1]; /* lowest bit of each digit; the last entry is the end */
 } keys;
 
 /* Returns the number of bits that a value needs. */

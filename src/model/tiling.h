@@ -7,8 +7,8 @@
 /*
  * Returns true if the tensors of a file, sorted by offset, cover the data from its beginning to
  * *data_bytes without gap and overlap, and the shape and size of each tensor are valid
- * (wb__kind.fault). Otherwise returns false, also if the check needs keys of more than 64 bits or
- * memory runs out. The caller then uses wb__order_make to find the reason.
+ * (wb__kind.fault). Returns false if they do not, if the check would need keys of more than 64
+ * bits, or if memory runs out. The caller then uses wb__order_make to find the reason.
  */
 bool wb__tiling_check(const wb__table *table, const wb__catalog_file *file,
                       const wb_allocator *allocator, uint64_t *data_bytes);

@@ -5,7 +5,7 @@
 #include "net/percent.h"
 #include "net/url.h"
 
-#define TEXT_MAX ((size_t)8 << 10) /* maximum length of a decoded part in bytes */
+#define TEXT_MAX ((size_t)8 << 10) /* maximum length of a decoded part of an address */
 
 /* ---- schemes ---- */
 
@@ -243,7 +243,8 @@ static bool take_view(wb__str *rest, wb__str *revision)
     return false;
 }
 
-/* Fills in an address from the parts of the URL of a page. Returns NULL, or what is not valid. */
+/* Sets the address to the file or repository that a web page of a hub shows. `repo`, `revision` and
+ * `path` are parts of the URL of the page. Returns NULL, or a text that names the invalid part. */
 static const char *fill_page(wb__address *address, wb__arena *arena, wb__str repo, wb__str revision,
                              wb__str path)
 {

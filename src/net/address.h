@@ -15,7 +15,7 @@
 #include "core/core.h"
 
 typedef enum wb__address_kind {
-    WB__ADDRESS_NONE = 0, /* a path of the operating system */
+    WB__ADDRESS_NONE = 0, /* no address, but a path of this machine */
     WB__ADDRESS_WEB,
     WB__ADDRESS_HUB,
     WB__ADDRESS_S3,
@@ -42,14 +42,15 @@ const char *wb__address_parse(wb__address *address, wb__arena *arena, const char
 
 /*
  * Recognizes the URL of a repository or of one of its files on the hub, such as
- * ENDPOINT/owner/name/blob/main/model.gguf (instead of blob also raw, resolve or tree). For such a
- * URL, sets *is_page to true and *address to the equivalent of an hf:// address. Returns NULL, or
- * the reason why the address is not valid.
+ * ENDPOINT/owner/name/blob/main/model.gguf. The component after the name may be blob, raw, resolve
+ * or tree. For such a URL, sets *is_page to true and *address to the equivalent of an hf://
+ * address. Returns NULL, or the reason why the address is not valid.
  */
 const char *wb__address_of_page(wb__address *address, wb__arena *arena, const char *url,
                                 const char *endpoint, bool *is_page);
 
-/* Returns "", "datasets/" or "spaces/", and "models", "datasets" or "spaces". */
+/* wb__repo_prefix returns "", "datasets/" or "spaces/". wb__repo_plural returns "models",
+ * "datasets" or "spaces". */
 const char *wb__repo_prefix(wb__repo_type type);
 const char *wb__repo_plural(wb__repo_type type);
 

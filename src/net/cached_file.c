@@ -6,7 +6,7 @@
 #define WINDOW_FIRST ((uint64_t)256 << 10)
 #define WINDOW_LAST ((uint64_t)4 << 20)
 #define SMALL_RANGE ((uint64_t)1 << 20)  /* ranges up to this size are fetched in one request */
-#define HEADER_LAST ((uint64_t)16 << 20) /* maximum size of a request in a header */
+#define HEADER_LAST ((uint64_t)16 << 20) /* maximum size of a request for header bytes */
 #define DEPTH_MAX 8u
 #define DIRECT_BYTES ((size_t)4 << 20)
 #define DIRECT_PIECES 8u
@@ -46,9 +46,9 @@ static uint64_t next_window(wb__expected *range, uint64_t offset)
     range->window = range->window * 2 > WINDOW_LAST ? WINDOW_LAST : range->window * 2;
     if (range->depth < DEPTH_MAX)
         range->depth++;
-    /* If less than a quarter of n would be left of the range, extend the chunk to the end of the
-     * range, and to at least LEAST_BYTES, because the bytes after a small range are often read
-     * next. */
+    /* If less than n / 4 bytes of the range would follow the chunk, extend the chunk to the end of
+     * the range. It then has at least LEAST_BYTES bytes, because the bytes after a small range are
+     * often read next. */
     if (left < n + n / 4)
         n = left < LEAST_BYTES ? LEAST_BYTES : left;
     return offset + n;
@@ -129,9 +129,9 @@ static wb_status await_byte(wb__chunk *chunk, uint64_t offset, uint64_t *arrived
     }
 }
 
-/* Ends the use of a chunk. Nobody advances the transfer of a chunk without users. If this transfer
- * was to ask for the content address (net/remote.h), another one must ask
- * (wb__transfer_disclaim). */
+/* Ends the use of a chunk. If the chunk has no other user, nobody advances its transfer any more.
+ * If that transfer was to ask for the content address (net/remote.h), another transfer must ask in
+ * its place (wb__transfer_disclaim). */
 static void leave(wb__chunk *chunk)
 {
     wb_net *net = chunk->file->remote.net;
@@ -337,8 +337,9 @@ wb_status wb__cached_file_probe(wb__cached_file *file, wb__context *context)
     return status;
 }
 
-/* Returns the digest or the ETag of the file. If there is neither, returns a random version,
- * because another run cannot know that the bytes are the same. */
+/* Returns a version: equal versions mean equal bytes. It is the digest or the ETag of the file. If
+ * there is neither, another run cannot know whether the bytes are the same, so the version is
+ * random. */
 static const char *version_of(wb__cached_file *file)
 {
     const wb__remote *remote = &file->remote;

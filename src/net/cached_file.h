@@ -23,7 +23,7 @@
 /* A range that wb_source.expect announced. */
 typedef struct wb__expected {
     uint64_t begin, end;
-    uint64_t fetched; /* end of the chunks that were started in the range */
+    uint64_t fetched; /* end of the last chunk created in the range; initially `begin` */
     uint64_t window;  /* size of the next chunk */
     unsigned depth;   /* number of chunks to fetch ahead */
 } wb__expected;

@@ -27,7 +27,8 @@ typedef struct wb__chunk {
  * out. */
 wb__chunk *wb__chunk_new(struct wb__cached_file *file, uint64_t begin, uint64_t end);
 
-/* Takes a chunk out of its file and the cache. wb__chunk_free frees it then, without the lock. */
+/* wb__chunk_detach removes a chunk from its file and from the cache. After that, wb__chunk_free can
+ * free it even if the lock is not held. */
 void wb__chunk_detach(wb__chunk *chunk);
 void wb__chunk_free(wb__chunk *chunk);
 

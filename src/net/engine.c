@@ -10,7 +10,7 @@
 #include "net/curl_api.h"
 #include "net/net_messages.h"
 
-#define BULK_BUFFER (512L << 10) /* maximum buffer of libcurl 7.88, whose default is 16 KiB */
+#define BULK_BUFFER (512L << 10) /* the largest buffer that libcurl 7.88 permits */
 #define POLL_MS 1000
 #define IDLE_CONNECTIONS 64L
 
@@ -56,7 +56,8 @@ static wb__outcome outcome_of(CURLcode code)
 
 /* ---- callbacks of libcurl ---- */
 
-/* Calls `begin` once, before the first byte of the body or at the end. */
+/* Calls exchange->begin if it was not called yet: before the first byte of the body, or at the end
+ * if there is no body. Returns false if a callback has stopped the exchange. */
 static bool begin(wb__exchange *exchange)
 {
     if (exchange->begun)

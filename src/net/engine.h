@@ -21,7 +21,7 @@ typedef struct wb__engine wb__engine;
 
 /* How an exchange ended. */
 typedef enum wb__outcome {
-    WB__OUTCOME_COMPLETE = 0, /* the response arrived completely; its status may be any */
+    WB__OUTCOME_COMPLETE = 0, /* the response arrived completely, whatever its status */
     WB__OUTCOME_STOPPED,      /* `begin` or `data` returned false */
     WB__OUTCOME_CANCELLED,    /* wb__engine_cancel was called */
     WB__OUTCOME_RESOLVE,      /* the name of the host is not known */
@@ -29,7 +29,7 @@ typedef enum wb__outcome {
     WB__OUTCOME_CERTIFICATE,  /* the certificate of the host is not trusted */
     WB__OUTCOME_TLS,          /* TLS failed otherwise */
     WB__OUTCOME_TIMEOUT,      /* no connection or no byte within the time limit */
-    WB__OUTCOME_CUT,          /* the connection ended in the middle */
+    WB__OUTCOME_CUT,          /* the connection ended before the end of the reply */
     WB__OUTCOME_MEMORY,       /* memory ran out */
     WB__OUTCOME_PROTOCOL      /* the reply was not HTTP, or anything else failed */
 } wb__outcome;
@@ -79,7 +79,8 @@ void wb__engine_free(wb__engine *engine);
 /* Starts an exchange. On failure (MEMORY, IO), `finished` is not called. */
 wb_status wb__engine_start(wb__engine *engine, wb__context *context, wb__exchange *exchange);
 
-/* Ends an exchange soon. `finished` is still called. The exchange must not be finished. */
+/* Cancels an exchange that has not ended yet. It ends soon after the call, and `finished` is called
+ * then. */
 void wb__engine_cancel(wb__exchange *exchange);
 
 /* Frees the members that the engine allocated. Call after `finished`, before a new start. */

@@ -33,10 +33,11 @@ typedef enum phase {
 #define GGUF_MAX ((uint64_t)1 << 30)
 #define COUNT_MAX ((uint64_t)1 << 28)
 
-/* Bytes of a tensor's entry that the prediction assumes: the fields (32 to 56) and a name. */
+/* Number of bytes that the prediction assumes for the entry of a tensor: 32 to 56 bytes for the
+ * fields, the rest for the name. */
 #define ENTRY_BYTES 72u
-/* Strings later in a vocabulary are longer than the average of those at its start, by this
- * factor. */
+/* The prediction assumes that the remaining strings of an array are longer, on average, than the
+ * strings seen so far. This is the factor. */
 #define LATER_NUMERATOR 9u
 #define LATER_DENOMINATOR 8u
 

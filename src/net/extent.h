@@ -30,10 +30,10 @@ typedef struct wb__extent {
     uint8_t item[8];   /* first bytes of the next item, if a feed ended inside it */
     size_t item_bytes; /* number of bytes in `item` */
     unsigned phase;
-    uint64_t keys, tensors;            /* left to read */
-    uint64_t elements;                 /* of the current array: left to read */
+    uint64_t keys, tensors;            /* number of keys and tensors that are left to read */
+    uint64_t elements;                 /* elements of the current array that are left to read */
     uint64_t array_at, array_elements; /* start of the current array of strings, and its length */
-    uint32_t type;                     /* of the current value or element */
+    uint32_t type;                     /* type of the current value or element */
     bool has_merges;
     uint64_t tokens; /* number of tokens: elements of the first long array of strings */
 } wb__extent;

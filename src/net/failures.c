@@ -12,7 +12,8 @@ typedef struct reason {
     const char *message;
 } reason;
 
-/* The first row with the status and the code of the response determines the error. */
+/* The first row with the status and the code of the response determines the error. A row with
+ * status 0 matches every status, and a row with the code NULL matches every code. */
 static const reason reasons[] = {
     {401, "RepoNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_REPOSITORY, WB__MSG_NET_REPOSITORY},
     {404, "RepoNotFound", WB_ERROR_NOT_FOUND, WB__FINDING_NET_REPOSITORY, WB__MSG_NET_REPOSITORY},

@@ -110,7 +110,7 @@ static wb_status follow(wb__fetch *fetch, wb_net *net, wb__context *context, uns
                           WB__MSG_NET_REDIRECT, fault);
 }
 
-/* Waits before another attempt. Returns false if there shall be none. */
+/* Waits before another attempt. Returns false if no other attempt shall be made. */
 static bool wait_again(const attempt *a, unsigned *failures)
 {
     wb_net *net = a->net;

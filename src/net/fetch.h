@@ -12,9 +12,9 @@
 #define WB__REDIRECTS_MAX 20u
 
 typedef struct wb__fetch {
-    wb__url url; /* after a redirect the target */
+    wb__url url; /* the URL to fetch; after a redirect, its target */
     wb__response response;
-    wb__buffer reply; /* its ceiling is the limit of the reply */
+    wb__buffer reply; /* `ceiling` of this buffer is the maximum size of the reply */
 } wb__fetch;
 
 /* Prepares a request. `limit` is the maximum size of the reply in bytes. Release with
@@ -25,8 +25,8 @@ void wb__fetch_free(wb__fetch *fetch);
 
 /*
  * Sends the request. Follows redirects, and tries again after temporary failures. wb__fetch_run
- * returns WB_OK for a reply with any status; wb__fetch_run_ok fails for a status other than 2xx,
- * and for web pages.
+ * returns WB_OK for a reply with any status; wb__fetch_run_ok also fails if the status is
+ * not 2xx, or if the reply is a web page (HTML).
  */
 wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context);
 wb_status wb__fetch_run_ok(wb__fetch *fetch, wb_net *net, wb__context *context);

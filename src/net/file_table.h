@@ -1,9 +1,9 @@
 /*
- * net/file_table.h: the files at addresses that were asked for.
+ * net/file_table.h: the table of all addresses that a caller tried to open as files.
  *
- * An opened file stays in the table under its path until the wb_net is closed, with what its cache
- * holds, so that a file that is opened several times is asked for once. A file that does not exist
- * is remembered as well.
+ * An opened file and its cached bytes stay in the table until the wb_net is closed. If the file is
+ * opened again, the server is not asked for it again. The table also remembers the addresses at
+ * which there is no file.
  */
 #ifndef WB_NET_FILE_TABLE_H
 #define WB_NET_FILE_TABLE_H
@@ -11,7 +11,7 @@
 #include "net/cached_file.h"
 
 typedef struct wb__file_entry {
-    struct wb__file_entry *next; /* with the same hash */
+    struct wb__file_entry *next; /* next entry with the same hash */
     char *path;
     char *local; /* file in the cache of huggingface_hub, read in place of `file`; NULL: none */
     wb__cached_file *file;
@@ -25,8 +25,9 @@ typedef struct wb__file_entry {
 wb_status wb__file_table_new(wb_net *net, wb__context *context);
 void wb__file_table_free(wb_net *net);
 
-/* Returns the entry of a path; creates it and finds out what is there if `probe` is true. Entries
- * live as long as the table. */
+/* Returns the entry of a path, and creates it if there is none. If `probe` is true and the size of
+ * the file is not known, asks the server whether the path is a file or a directory. Entries live as
+ * long as the table. */
 wb_status wb__file_entry_get(wb_net *net, wb__context *context, const char *path, bool probe,
                              wb__file_entry **entry);
 

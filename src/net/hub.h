@@ -2,9 +2,9 @@
  * net/hub.h: repositories of a hub (Hugging Face Hub, or a server with the same API): finds the
  * commit of a revision, and the list of its files.
  *
- * One request finds the commit and one for every 1,000 files lists them, with sizes and digests, so
- * that no file needs a request of its own to be described. Files are then fetched at the commit,
- * which never changes.
+ * One request finds the commit. Each further request lists up to 1,000 files with their sizes and
+ * digests, so no file needs a request of its own to be described. Files are then fetched at the
+ * commit, which never changes.
  */
 #ifndef WB_NET_HUB_H
 #define WB_NET_HUB_H
@@ -36,7 +36,7 @@ wb_status wb__repo_share(wb_net *net, wb__context *context, const wb__address *a
                          const wb__repo **repo);
 void wb__repos_free(wb_net *net);
 
-/* Makes the URL of a file at the commit. Returns NULL, or the reason for a failure. */
+/* Makes the URL of the file `path` at repo->commit. Returns NULL, or the reason for a failure. */
 const char *wb__repo_url(const wb__repo *repo, const wb_net *net, const char *path, wb__url *url);
 
 /* Appends "ENDPOINT/api/models/OWNER/NAME". */

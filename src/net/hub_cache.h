@@ -19,7 +19,8 @@ void wb__hub_cache_folder(wb__buffer *out, const wb_net *net, const wb__address 
 wb_status wb__hub_cache_read_ref(wb_net *net, wb__context *context, const wb__address *address,
                                  char commit[WB__HEX_COMMIT + 1]);
 
-/* Reads the listing of repo->commit and sorts it. A missing or damaged one sets *found to false. */
+/* Reads the listing of repo->commit and sorts it. Sets *found to false if the listing is missing or
+ * damaged. */
 wb_status wb__hub_cache_read_tree(wb_net *net, wb__context *context, wb__repo *repo, bool *found);
 
 /* Sets *path to the path of the blob of a file if the cache has it with its full size, else to

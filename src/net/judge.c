@@ -69,8 +69,8 @@ static void again(const judgement *j)
     set_state(j, WB__TRANSFER_IDLE, 0);
 }
 
-/* Waits and asks again. Returns false if there were too many failures without progress, or the
- * server asks for too long a wait. */
+/* Schedules the request to be repeated after a wait. Returns false if there were too many failures
+ * without progress, or if the server demands too long a wait. */
 static bool again_later(const judgement *j)
 {
     wb__transfer *t = j->t;
@@ -311,9 +311,8 @@ wb__transfer_state wb__transfer_advance(wb__transfer *t, uint64_t *wake)
 
 /* ---- several transfers ---- */
 
-/* Advances the transfers. Returns 0 if each is DONE or FAILED. Sets *failed to one that is FAILED,
- * and
- * *wake to the time of the next start. */
+/* Advances the transfers. Returns 0 if each is DONE or FAILED. Sets *failed to a transfer that is
+ * FAILED, if any. Sets *wake to the time of the next start. */
 static size_t step(wb__transfer *const *transfers, size_t n, size_t parallel,
                    const wb__transfer **failed, uint64_t *wake)
 {

@@ -36,7 +36,7 @@ static bool is_digest(const char *text, size_t digits)
     return strlen(text) == digits && wb__is_hex(wb__str_from(text, digits));
 }
 
-/* Appends a file after checking its members. */
+/* Appends a file to the listing. Fails if the path, id or digest of the file is invalid. */
 static void add_file(wb__listing *listing, wb__reply *reply, const wb__repo_file *file,
                      wb__str path)
 {

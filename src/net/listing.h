@@ -1,14 +1,14 @@
 /*
  * net/listing.h: the files of a repository at one commit, as a hub lists them.
  *
- *   GET /api/models/OWNER/NAME/tree/REVISION?recursive=true      pages: [{"type", "oid", "size",
- *   "path",
- *                                                                "lfs": {"oid", "size"},
- *                                                                "xetHash"}, …]
- *   trees/COMMIT.json in the cache of huggingface_hub            {"format_version": 1, "files":
- *   {path:
- *                                                                {"size", "blob_id", "lfs_sha256",
- *                                                                "lfs_size", "xet_hash"}, …}}
+ * A listing is read from replies of the hub, or from the cache of huggingface_hub:
+ *
+ *   GET /api/models/OWNER/NAME/tree/REVISION?recursive=true (one or several pages)
+ *     [{"type", "oid", "size", "path", "lfs": {"oid", "size"}, "xetHash"}, …]
+ *
+ *   trees/COMMIT.json (in the cache)
+ *     {"format_version": 1,
+ *      "files": {path: {"size", "blob_id", "lfs_sha256", "lfs_size", "xet_hash"}, …}}
  *
  * The content of a file is identified by the SHA-256 of its bytes if git LFS stores it, otherwise
  * by its git blob id, the SHA-1 of "blob SIZE\0" and its bytes. Every path and digest is checked

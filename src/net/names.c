@@ -4,7 +4,7 @@
 
 #include "net/percent.h"
 
-#define SEGMENT_MAX 255 /* bytes of a name in ext4, XFS, Btrfs and APFS */
+#define SEGMENT_MAX 255 /* maximum length of a file name in ext4, XFS, Btrfs and APFS, in bytes */
 #define PATH_MAX_BYTES 4000
 #define REPO_PART_MAX 96
 

@@ -1,9 +1,9 @@
 /*
  * net/names.h: names that come from a server or a user and become parts of paths or URLs.
  *
- * Nothing that a server sends is used in a path before it passed one of these checks. The rules of
- * paths are those of huggingface_hub, and stricter: no byte that a terminal or another system
- * would interpret.
+ * Nothing that a server sends is used in a path before it passed one of these checks. Paths
+ * must obey the rules of huggingface_hub and, in addition, contain no byte that a terminal or
+ * another system would interpret.
  */
 #ifndef WB_NET_NAMES_H
 #define WB_NET_NAMES_H
@@ -40,9 +40,9 @@ wb__str wb__blob_name(wb__str etag);
 void wb__hex_encode(const uint8_t *bytes, size_t n, char *digits);
 
 /*
- * Finds paths that cannot both be files of one directory tree on every file system. Returns a path
- * that is equal to another one if the case of ASCII letters is ignored, or that is a directory of
- * another one ("a" and "a/b"); NULL if there is none. `allocator` is used for lower-case copies;
+ * Looks for two paths that some file systems cannot store as files of one directory tree: they
+ * differ only in the case of ASCII letters, or one is a directory of the other ("a" and "a/b").
+ * Returns one of the two, or NULL if there are none. `allocator` is used for lower-case copies;
  * *out_of_memory is set if it fails.
  */
 const char *wb__paths_conflict(const wb_allocator *allocator, const char *const *paths, size_t n,

@@ -12,8 +12,9 @@
  *   s3, s3_list                  presigned addresses and listings of object stores
  *   remote, transfer             a file on a server, and ranges of its bytes
  *   extent, chunk, cached_file   random access to a remote file through a cache in memory
- *   file_table                   the files at addresses that were asked for
- *   remote_list, remote_files    names in directories; files on servers as wb_files
+ *   file_table                   the table of all addresses that were opened as files
+ *   remote_list                  the names of the files in a directory on a server
+ *   remote_files                 access to files on servers, in the form of a wb_files
  *
  * Threads. The thread of the engine only moves bytes; every decision (redirect, retry, failure) is
  * made by the thread that waits for the bytes. One lock protects the state of all transfers of a
@@ -65,19 +66,19 @@ void wb__net_unlock(wb_net *net);
 void wb__net_wait(wb_net *net);
 void wb__net_wait_until(wb_net *net, uint64_t ms);
 
-/* Signals a change, with the lock held. */
+/* Counts a change and wakes the threads that wait for one. The lock must be held. */
 void wb__net_signal(wb_net *net);
 
-/* Call both without the lock. wb__net_changes returns the number of changes so far.
- * wb__net_wait_change waits until there are more than `seen`, at most until the time `ms`, and
- * returns their number. */
+/* wb__net_changes returns the number of changes signaled so far (wb__net_signal).
+ * wb__net_wait_change waits until this number is greater than `seen`, at most until the time `ms`,
+ * and returns the number. The lock must not be held during either call. */
 uint64_t wb__net_changes(wb_net *net);
 uint64_t wb__net_wait_change(wb_net *net, uint64_t seen, uint64_t ms);
 
 /* Milliseconds of a clock that never jumps. */
 uint64_t wb__net_now_ms(void);
 
-/* Returns a pseudorandom number, with the lock held. */
+/* Returns a pseudorandom number. The caller holds the lock. */
 uint64_t wb__net_random(wb_net *net);
 
 /* Starts an exchange, and creates the engine if there is none. Fails in offline mode. The lock must

@@ -3,8 +3,8 @@
  *
  * `url` is the address that stays valid: of a hub, of a web server, or an object of a store. The
  * server may redirect it to a content address on another host, which is signed and expires. The
- * first transfer finds this address and the others use it. When it is refused, one transfer asks
- * `url` again and the others wait for it.
+ * first transfer finds this address and the others use it. When a server refuses it, one
+ * transfer asks `url` for a new content address and the others wait for it.
  *
  * All members below the line change under the lock of the wb_net.
  */
@@ -20,7 +20,7 @@ typedef struct wb__remote {
     wb_net *net;
     wb__url url;
     const wb__s3 *s3;                /* credentials for signing `url`, borrowed; NULL: not signed */
-    char digest[WB__HEX_SHA256 + 1]; /* expected: SHA-256 or git id; empty if not known */
+    char digest[WB__HEX_SHA256 + 1]; /* expected SHA-256 or git id; empty if not known */
 
     /* ---- under the lock ---- */
     wb__url content;     /* text is NULL if not known */
@@ -29,7 +29,7 @@ typedef struct wb__remote {
     bool size_known;
     uint64_t size;       /* bytes of the file */
     char etag[258];      /* strong ETag of the content address; empty if there is none */
-    bool ignores_ranges; /* the server answered a range with the whole file */
+    bool ignores_ranges; /* the server answered a request for a range with the whole file */
 } wb__remote;
 
 /* Initializes a remote file. Takes ownership of *url. */

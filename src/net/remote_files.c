@@ -13,8 +13,8 @@ static int owns(void *ctx, const char *path)
     return wb__address_kind_of(path) != WB__ADDRESS_NONE;
 }
 
-/* Read function of the source for a blob in the cache of the hub, which is opened in place of the
- * file on the hub. */
+/* The read function of a wb_source. If the cache of the hub has the blob of a remote file, this
+ * function reads from the cached blob. */
 static wb_status read_local(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     wb__source *source = ctx;
@@ -99,8 +99,8 @@ static void fetch_heads(wb_net *net, wb__context *context, const char *const *pa
         wb__cached_file_release(heads[i]);
 }
 
-/* Fetches the first bytes of files that will be opened soon. Fetches no more than half of the
- * cache can hold, so that the bytes are still cached when the files are opened. */
+/* Fetches the first bytes of files that will be opened soon. Fetches at most half as many bytes as
+ * the cache can hold, so that they are still cached when the files are opened. */
 static void expect_paths(void *ctx, const char *const *paths, size_t count)
 {
     wb_net *net = ctx;

@@ -1,4 +1,4 @@
-/* The names in directories at addresses. */
+/* Lists the names in a directory of a hub, an object store or a web server. */
 #include "net/remote_list.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #define NAMES_MAX ((size_t)1000000)
 #define OBJECT_PAGES 1000u
 
-/* Passes names to `each`, unless a name is equal to the one before: paths can share a directory. */
+/* Passes names to `each`. Skips a name that equals the one before it: several paths in the same
+ * directory give the name of this directory several times. */
 typedef struct names {
     wb_net *net;
     wb__context *context;
@@ -100,7 +101,8 @@ static wb_status fetch_objects(names *n, const wb__address *address, const char 
     return status;
 }
 
-/* Makes the query of a page. The parameters are in the order that the signature requires. */
+/* Makes the URL query that requests one page of the listing. The parameters are in the order that
+ * the signature requires. */
 static bool make_query(wb__buffer *query, wb__str prefix, wb__str token)
 {
     query->n = 0;
@@ -259,7 +261,7 @@ static uint64_t shards_of(wb__str name, wb__str *prefix, wb__str *extension)
 }
 
 /* Passes on the names of the shards of a set if one of them was opened before. A server that
- * lists nothing can still have the other shards. */
+ * does not list its files can still have the other shards. */
 static wb_status list_set(names *n, const char *folder)
 {
     wb__str prefix, extension, name = wb__file_table_name(n->net, folder, shards_of);

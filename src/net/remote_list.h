@@ -1,5 +1,6 @@
 /*
- * net/remote_list.h: the names in directories at addresses.
+ * net/remote_list.h: lists the names in a directory whose path is an address, such as that of a
+ * repository of the hub.
  */
 #ifndef WB_NET_REMOTE_LIST_H
 #define WB_NET_REMOTE_LIST_H

@@ -49,7 +49,8 @@ bool wb__reply_string(wb__reply *reply, char *text, size_t capacity);
 /* Reads the number that is the value of the current key. null leaves *value unchanged. */
 bool wb__reply_uint(wb__reply *reply, uint64_t *value);
 
-/* Reads a string into the arena; null as the empty string. */
+/* Copies the string that is the value of the current key to the arena. If the value is null, *text
+ * becomes empty. */
 bool wb__reply_arena(wb__reply *reply, wb__arena *arena, wb__str *text);
 
 /* Enters the object that is the value of the current key. Returns false without a failure if the

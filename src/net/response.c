@@ -70,8 +70,8 @@ static bool reserve(wb__response *response, size_t n)
     return !response->out_of_memory;
 }
 
-/* Appends a value. A NUL or another control byte ends the value, because no field that is kept has
- * one. */
+/* Appends a value. Cuts the value off before its first control byte other than a tab: in the fields
+ * that are kept, a valid value contains no such byte. */
 static void keep(wb__response *response, wb__field field, wb__str value)
 {
     size_t n = 0;
@@ -223,7 +223,8 @@ static wb__str take_value(wb__str *text)
     return token;
 }
 
-/* Takes the name of a parameter and its '=' off the front. Returns true if it is `name`. */
+/* Removes the name of a parameter, and the '=' after it, from the start of *text. Returns true if
+ * the parameter has the name `name`. */
 static bool take_name(wb__str *text, wb__str name)
 {
     size_t n = 0;
@@ -235,8 +236,8 @@ static bool take_name(wb__str *text, wb__str name)
     return same;
 }
 
-/* Takes the parameters of one link off the front, up to its comma. Returns true if one is
- * rel="REL". */
+/* Removes the parameters of one link from the start of *text, up to the comma after the link.
+ * Returns true if one of them is rel="REL". */
 static bool take_parameters(wb__str *text, wb__str rel)
 {
     bool found = false;

@@ -17,13 +17,13 @@ typedef enum wb__field {
 } wb__field;
 #undef WB__FIELD
 
-#define WB__RESPONSE_MAX ((size_t)64 << 10) /* bytes of all kept values */
+#define WB__RESPONSE_MAX ((size_t)64 << 10) /* maximum total size of the kept values, in bytes */
 
 typedef struct wb__response {
     wb_allocator allocator;
     unsigned status;            /* 0: no status line yet */
     char *text;                 /* the kept values, each followed by NUL */
-    size_t bytes, capacity;     /* in use, and allocated */
+    size_t bytes, capacity;     /* bytes of `text` in use, and allocated */
     size_t at[WB__FIELD_COUNT]; /* offset of a value in `text`, plus 1; 0: no such field */
     bool too_large, out_of_memory;
 } wb__response;
@@ -43,7 +43,7 @@ bool wb__response_is_page(const wb__response *response);
 /* Returns true if the body has a Content-Encoding other than "identity". */
 bool wb__response_is_encoded(const wb__response *response);
 
-/* Parses a decimal number of at most 19 digits, the complete text. */
+/* Parses a text that consists of 1 to 19 decimal digits. */
 bool wb__parse_decimal(wb__str text, uint64_t *number);
 
 /* Parses "bytes first-last/total". Sets *end to last + 1, and *total to UINT64_MAX if the text

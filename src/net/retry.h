@@ -1,9 +1,9 @@
 /*
  * net/retry.h: which failures are temporary, and how long to wait before the next attempt.
  *
- * The wait doubles with each failure in a row, from 0.5 s to 30 s, less a random part of up to a
- * half, so that many clients do not return at the same moment. If the server asks for a wait of up
- * to 5 minutes, this wait is used instead.
+ * The wait doubles with each failure in a row, from 0.5 s to 30 s. A random part of at most half of
+ * it is subtracted, so that many clients do not return at the same moment. If the server asks for a
+ * wait of up to 5 minutes, this wait is used instead.
  */
 #ifndef WB_NET_RETRY_H
 #define WB_NET_RETRY_H
@@ -28,9 +28,9 @@ bool wb__status_redirects(unsigned status);
 unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t received);
 
 /*
- * Returns the number of milliseconds to wait after `failures` failures in a row (at least 1), or
- * UINT64_MAX if the server asks for more than 5 minutes. `asked` is the number of seconds that the
- * server asks for, or UINT64_MAX; `random` any random number.
+ * Returns the number of milliseconds to wait after `failures` failures in a row, or UINT64_MAX if
+ * the server asks for more than 5 minutes. `failures` is at least 1. `asked` is the number of
+ * seconds that the server asks for, or UINT64_MAX if it does not ask. `random` is a random number.
  */
 uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random);
 

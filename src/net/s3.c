@@ -25,9 +25,9 @@ static bool has_dots(wb__str key)
 }
 
 /*
- * Appends "https://BUCKET.s3.REGION.amazonaws.com", or "ENDPOINT/BUCKET". Without an endpoint, a
- * bucket whose name has a dot is also written in the path, because the TLS certificate does not
- * cover a host with this name.
+ * Appends "ENDPOINT/BUCKET" if there is an endpoint, otherwise
+ * "https://BUCKET.s3.REGION.amazonaws.com". If the name of the bucket contains a dot, the TLS
+ * certificate does not cover this host, so "https://s3.REGION.amazonaws.com/BUCKET" is appended.
  */
 static void add_place(wb__buffer *out, const char *endpoint, const char *region, const char *bucket)
 {

@@ -3,7 +3,7 @@
 #include "net/percent.h"
 #include "net/url.h"
 
-/* A name has at most 255 bytes, each of which a link may write as "%XX", and a '/'. */
+/* Maximum length of a link: a name of 255 bytes, each written as "%XX", and a '/'. */
 #define LINK_MAX ((size_t)3 * 256)
 
 static wb__str after(wb__str text, size_t n)
@@ -24,7 +24,8 @@ static const entity entities[] = {{{"amp;", 4}, '&'},
                                   {{"quot;", 5}, '"'},
                                   {{"apos;", 5}, '\''}};
 
-/* Decodes "#39;" or "#x27;" at the front. Returns the number of bytes, 0 if it is not valid. */
+/* Decodes "#39;" or "#x27;" at the start of `text` and appends the character to `out`. Returns the
+ * number of bytes of `text` that were decoded; 0 if they are not valid. */
 static size_t decode_number(wb__buffer *out, wb__str text)
 {
     unsigned char bytes[4];
@@ -68,7 +69,8 @@ static void add_decoded(wb__buffer *out, wb__str text)
 
 /* ---- XML ---- */
 
-/* Moves *document behind "<NAME>" and the text up to the next '<', which it returns in *text. */
+/* Finds "<NAME>". Sets *text to the text from there up to the next '<', and moves *document to this
+ * '<'. Returns false if there is no such element. */
 static bool next_element(wb__str *document, wb__str name, wb__str *text)
 {
     for (;;) {

@@ -25,8 +25,8 @@ wb_status wb__xml_each(wb__str document, const char *name, wb__buffer *scratch,
 /* Appends the text of the first element NAME; nothing if there is none. */
 void wb__xml_find(wb__str document, const char *name, wb__buffer *out);
 
-/* Finds the names that a page of a folder of a web server links to: href="NAME", without '/' except
- * at the end. For servers that list folders (autoindex). */
+/* Reads the HTML page with which a web server lists a folder (autoindex). Calls `each` for every
+ * NAME in a link href="NAME" that contains no '/', except possibly at its end. */
 wb_status wb__html_each_link(wb__str document, wb__buffer *scratch,
                              wb_status (*each)(void *ctx, wb__str name), void *ctx);
 

@@ -161,8 +161,8 @@ wb_status wb__read_small_file(wb__context *context, wb__arena *arena, const char
     return status;
 }
 
-/* Stores a token without blanks and line breaks at both ends. Fails if it has other characters than
- * printable ASCII, because it becomes part of a header field. */
+/* Removes blanks and line breaks at both ends of a token, and stores it. Fails if the rest has
+ * other characters than printable ASCII, because the token becomes part of a header field. */
 static wb_status take_token(wb__settings *settings, wb__context *context, const char *text,
                             const char *from)
 {

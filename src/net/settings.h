@@ -30,15 +30,15 @@ typedef struct wb__settings {
     const char *cache_home;   /* XDG_CACHE_HOME, or ~/.cache */
     bool offline;
     uint32_t connect_timeout; /* seconds */
-    uint32_t stall_timeout;   /* seconds without a byte */
+    uint32_t stall_timeout;   /* seconds without a received byte after which a transfer fails */
     const char *ca_file, *ca_folder;
     const char *aws_key, *aws_secret, *aws_token, *aws_region, *aws_endpoint;
 } wb__settings;
 
 /*
  * Fills in the settings. `endpoint` and `token` replace those of the environment; NULL: none. Fails
- * with ARGUMENT if a variable has an invalid value, which the message names without repeating a
- * secret. Release with wb__settings_free, also after a failure.
+ * with ARGUMENT if a variable has an invalid value. The message contains the name of the variable,
+ * but never a secret value. Release with wb__settings_free, also after a failure.
  */
 wb_status wb__settings_read(wb__settings *settings, wb__context *context,
                             const wb__environment *environment, const char *endpoint,
@@ -53,8 +53,8 @@ wb__environment wb__process_environment(void);
 /* Returns the value of a variable, or NULL if it is not set or empty. */
 const char *wb__variable(const wb__environment *environment, const char *name);
 
-/* Stores "FOLDER" or "FOLDER/NAME" in the arena, with "~" at its front and variables replaced.
- * `name` may be NULL. */
+/* Stores "FOLDER/NAME" in the arena, or "FOLDER" if `name` is NULL. Replaces environment variables
+ * in it, and "~" at its front. */
 wb_status wb__settings_path(wb__settings *settings, wb__context *context,
                             const wb__environment *environment, const char *folder,
                             const char *name, const char **out);

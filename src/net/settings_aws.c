@@ -96,7 +96,7 @@ static wb_status read_rows(wb__settings *settings, wb__context *context, const c
     return status;
 }
 
-/* Fails if only one of the access key and its secret is set. Both must come from the same place. */
+/* Fails if only one of the access key and its secret is set. */
 static wb_status check_pair(const wb__settings *settings, wb__context *context)
 {
     bool key = settings->aws_key != NULL, secret = settings->aws_secret != NULL;

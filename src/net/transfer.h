@@ -25,8 +25,8 @@ typedef enum wb__transfer_state {
 
 /* What is wrong with a response. */
 typedef enum wb__transfer_fault {
-    WB__FAULT_REPLY,   /* it violates HTTP or does not answer the request */
-    WB__FAULT_SIZE,    /* it contradicts the known size of the file */
+    WB__FAULT_REPLY,   /* the response violates HTTP or does not answer the request */
+    WB__FAULT_SIZE,    /* the response contradicts the known size of the file */
     WB__FAULT_CHANGED, /* its file version differs from that of the bytes received before */
     WB__FAULT_NO_RANGES
 } wb__transfer_fault;
@@ -45,7 +45,7 @@ typedef struct wb__transfer {
     bool background;
 
     wb__transfer_state state; /* under the lock */
-    uint64_t not_before;      /* time of the next start: wb__net_now_ms */
+    uint64_t not_before;      /* earliest time of the next start, compared with wb__net_now_ms */
     wb_error error;           /* if FAILED */
 
     /* ---- internal ---- */
@@ -99,9 +99,10 @@ void wb__transfer_disclaim(wb__transfer *transfer);
 void wb__transfers_settle(wb_net *net, wb__transfer *const *transfers, size_t n, size_t parallel);
 
 /*
- * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED, whose error is
- * copied to the context. After a failure, stops all other transfers; therefore other threads may
- * use the transfers only if n is 1.
+ * Runs transfers, at most `parallel` at a time, until all are DONE or one is FAILED. After a
+ * failure, stops all other transfers and copies the error of the FAILED transfer to the context.
+ * No other thread may use a transfer while it is stopped (wb__transfer_stop). So other threads may
+ * use the transfers only if n is 1, because then there is no other transfer to stop.
  */
 wb_status wb__transfers_run(wb_net *net, wb__context *context, wb__transfer *const *transfers,
                             size_t n, size_t parallel);

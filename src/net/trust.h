@@ -5,8 +5,9 @@
  * the decision depends on the URL of the request alone, however the URL was found, so redirects,
  * links of listings and addresses in replies need no rules of their own.
  *
- * http is allowed to this machine, to the host of an endpoint that has http itself, and everywhere
- * with WB_NET_PLAIN_HTTP. A redirect from https to http is never followed.
+ * http without TLS is allowed to this machine, to the host of the endpoint if the URL of the
+ * endpoint begins with http:, and to every host with WB_NET_PLAIN_HTTP. A redirect from https to
+ * http is never followed.
  */
 #ifndef WB_NET_TRUST_H
 #define WB_NET_TRUST_H

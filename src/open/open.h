@@ -31,8 +31,8 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *folde
  * repository. */
 wb_status wb__snapshot_of(wb__context *context, const char *folder, char **snapshot);
 
-/* Replaces the error about a missing file by one with this status if the path is a symbolic link,
- * which leads to a file that does not exist. Returns the status of the error. */
+/* Called if the file `path` does not exist. If `path` is a symbolic link, replaces the error by one
+ * with this status, which says that the target is missing. Returns the status of the error. */
 wb_status wb__explain_link(wb__context *context, const char *path, wb_status status);
 
 /* Returns true if a path is an address like https://example.org/model.gguf. */
@@ -46,8 +46,9 @@ void wb__explain_store(wb__context *context, const char *folder);
  * one that says so. */
 void wb__explain_store_option(wb__context *context, const char *store);
 
-/* Replaces the error about missing shards if the file that the user named is a file of another
- * recognized format, not a weights file. `source` is this file. */
+/* Called after an error about missing shards. `source` is the file that the user named. If this
+ * file has a recognized format that is not a format of weights, replaces the error by one that says
+ * so. */
 void wb__explain_lone_shard(wb__context *context, wb__source *source);
 
 /* The packing that each blob of an Ollama model declares, one hint per file. */

@@ -8,7 +8,7 @@ typedef struct hint_sources {
     wb__packing_hint metadata; /* from __metadata__ */
     const wb__file_hints *files;
     const wb__catalog *catalog;
-    bool names_tensors; /* the metadata may have hints for single tensors */
+    bool names_tensors; /* the metadata may have packing hints for single tensors */
 } hint_sources;
 
 static wb__str meta_text(const wb__catalog *catalog, const char *key)

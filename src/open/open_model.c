@@ -35,7 +35,8 @@ static wb_status expect_files(wb__context *context, const wb__bundle *bundle)
     return complete ? WB_OK : wb__fail_memory(context);
 }
 
-/* Opens the files of a bundle. `named` is the file that the user named; NULL: the directory. */
+/* Opens the files of a bundle. `named` is the file that the user named, or NULL if the user named
+ * the directory. */
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle,
                              const char *named)
 {

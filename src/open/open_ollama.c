@@ -46,8 +46,8 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
                     wb__layer_kind_name(layer->kind), what);
 }
 
-/* Returns true if the last opened file has a tensor with this name, or tensors with this name as a
- * prefix before a dot. */
+/* Returns true if the last opened file has a tensor with this name, or tensors whose names begin
+ * with this name and a dot. */
 static bool names_a_tensor(const wb__catalog *catalog, wb__str name)
 {
     const wb__catalog_file *file = &catalog->files[catalog->file_count - 1];
@@ -153,7 +153,8 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-/* Reports a blob that is a separate model, and adds its path to the metadata. */
+/* Reports a blob that is a separate model (draft model, adapter or projector), and adds its path to
+ * the metadata. */
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer, unsigned number)
 {

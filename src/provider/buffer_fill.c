@@ -354,8 +354,8 @@ static wb_status upload_all(wb__filler *f, const uint8_t *bytes, uint64_t at, ui
     return status;
 }
 
-/* Fills n elements of a run whose rows are permuted. The elements are complete attention heads,
- * because rows are permuted only within a head. */
+/* Fills n elements of a run whose rows are permuted. Rows are permuted only within an attention
+ * head, and the n elements form complete heads. */
 static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
     uint64_t row_elements = run->elements / run->rows;
@@ -385,7 +385,8 @@ static wb_status fill_permuted(wb__filler *f, const wb__run *run, uint64_t first
 /* ---- pieces ---- */
 
 /* Returns the smallest number of elements that can be filled separately: all elements if the run
- * must be read at once, one head if its rows are permuted, otherwise one chunk. */
+ * must be read at once, one head if its rows are permuted, otherwise the elements of one chunk
+ * (chunk_elements). */
 static uint64_t unit_of(const wb__run *run)
 {
     if (run->part == WB__NO_PART || run->pitch != 0 || run->is_decoded)

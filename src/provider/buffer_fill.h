@@ -47,8 +47,8 @@ void wb__filler_open(wb__filler *f, wb__context *context, const wb_model *model,
                      const wb__files *files, const wb_device *device);
 void wb__filler_close(wb__filler *f);
 
-/* Selects the buffer to fill, which has layout->bytes bytes. Values that conversions lose are
- * counted in *lost. */
+/* Selects the buffer to fill, which has layout->bytes bytes. *lost counts the values that
+ * conversions change to infinity or to 0. */
 wb_status wb__filler_select(wb__filler *f, const wb__layout *layout, void *handle, wb__lost *lost);
 
 /* Zeroes the bytes between the sections of the selected buffer. */
@@ -85,9 +85,9 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
 /* ---- row_scatter.c ---- */
 
 /*
- * Copies n bytes of a run whose rows are permuted to their rows in the buffer. `bytes` are already
- * converted to the dtype of the buffer; they begin at byte `at` of the rows that the run reads.
- * Copies only the rows whose new index is in `rows`. `to` is the address of row rows.start.
+ * For a run whose rows are permuted: copies n bytes to the right rows of the buffer. `bytes` are
+ * already converted to the dtype of the buffer; they begin at byte `at` of the rows that the run
+ * reads. Copies only the rows whose new index is in `rows`. `to` is the address of row rows.start.
  */
 void wb__scatter_rows(const wb__run *run, uint64_t at, const uint8_t *bytes, uint64_t n,
                       wb__cut rows, uint8_t *to);

@@ -99,7 +99,7 @@ static uint32_t count_parts(const wb__layout_maker *m)
     return parts;
 }
 
-/* Computes the shape of the buffer, and the number of rows of each joined range. */
+/* Computes the shape of the buffer, and the number of rows of each part (layout->part_rows). */
 static wb_status make_shape(wb__layout_maker *m)
 {
     wb__layout *layout = m->layout;

@@ -10,7 +10,7 @@
 
 #include "provider/provider.h"
 
-/* The load of one entry. */
+/* State while one entry (buffer) is loaded. */
 typedef struct wb__load_job {
     wb__entry *entry;
     wb__layout layout;
@@ -30,8 +30,8 @@ wb_status wb__load_prepare(wb_provider *provider, wb__context *context, wb__entr
 /* Allocates the buffer, unless it is borrowed. */
 wb_status wb__load_allocate(const wb_provider *provider, wb__context *context, wb__load_job *job);
 
-/* If `status` is WB_OK, publishes the buffer, and adds a use for the caller if `uses` is set.
- * Otherwise frees the buffer. */
+/* If `status` is WB_OK, makes the buffer available to all threads, and counts one use by the caller
+ * if `uses` is set. Otherwise frees the buffer. */
 void wb__load_end(wb_provider *provider, wb__load_job *job, wb_status status, bool uses);
 
 /* Loads an entry that is marked as loading, in the calling thread, and adds a use for the

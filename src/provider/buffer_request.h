@@ -39,7 +39,7 @@ typedef struct wb__target_type {
 typedef struct wb__row_change {
     uint64_t head_rows; /* number of rows of a head; 0: the rows are not permuted */
     uint64_t rotated;   /* an even number */
-    bool to_half;       /* true: interleaved becomes half; false: half becomes interleaved */
+    bool to_half;       /* true: from the interleaved to the half layout; false: the reverse */
     float adds;         /* number to add to each value */
 } wb__row_change;
 
@@ -63,7 +63,7 @@ typedef struct wb__operand {
 typedef struct wb__operands {
     wb_allocator allocator;
     bool decodes;                   /* quantized tensors are decoded (wb__operand.is_decoded) */
-    const wb__target_type *becomes; /* NULL: rows and norm weights as stored */
+    const wb__target_type *becomes; /* NULL: rows and norm weights stay as stored */
     wb__operand *list;
     size_t count;
     size_t capacity;
@@ -88,13 +88,14 @@ static inline uint64_t wb__operand_key(const wb__operand *operand)
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
 
-/* Adds the operand with this key. A tensor index is the key of the complete tensor. */
+/* Adds the operand with this key (wb__operand_key). The key of a complete tensor is its index. */
 wb_status wb__operands_add_key(wb__operands *operands, wb__context *context, const wb_model *model,
                                uint64_t key);
 
 /*
- * For a canonical name that no tensor has, sets keys[] to the operands that correspond to it: q, k
- * and v for qkv, gate and up for gate_up, or a part of qkv or gate_up for q, k, v, gate or up.
+ * For a canonical name that no tensor has, sets keys[] to the operands that correspond to it. For
+ * the name qkv these are q, k and v; for gate_up, they are gate and up; for q, k, v, gate or up, it
+ * is a part of a stored qkv or gate_up.
  * Fails with WB_ERROR_NOT_FOUND, without a message, if the model does not have these tensors.
  */
 wb_status wb__virtual_keys(wb__context *context, const wb_model *model, wb__str name,
@@ -219,8 +220,8 @@ typedef struct wb__axis_split {
     uint64_t part_rows[WB__CUTS_MAX];
 } wb__axis_split;
 
-/* Rank `rank` of `of` ranks, among which dimension `axis` is divided. `of` 0: the complete
- * tensor. */
+/* Dimension `axis` is divided among `of` ranks, and this is the rank number `rank`. If `of` is 0,
+ * the tensor is not divided. */
 typedef struct wb__rank {
     uint32_t axis, rank, of;
 } wb__rank;

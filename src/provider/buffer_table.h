@@ -19,8 +19,8 @@
 
 typedef struct wb__entry wb__entry;
 
-/* A key by which a request finds an entry: a rank, and a name or, if `by_number` is set, a list of
- * tensor indices. */
+/* A key by which a request finds an entry. It consists of the rank for which a slice is requested
+ * (wb__rank), and of a name or, if `by_number` is set, a list of tensor indices. */
 typedef struct wb__alias {
     uint64_t hash;
     wb__entry *entry;

@@ -44,7 +44,7 @@ typedef struct wb__direct_pieces {
     uint64_t begin;        /* offset in the run of the first byte to read */
     uint64_t step;         /* largest size of a window in bytes */
     uint64_t next;         /* offset in the run of the next window to make */
-    uint64_t end;          /* offset in the run of the end of the bytes to read */
+    uint64_t end;          /* end of the bytes to read, as an offset in the run */
     unsigned first, count; /* index of the oldest current window, and number of current windows */
     bool given;            /* the oldest current window was returned to the caller */
     wb__window_of_run windows[WB__SLOTS];

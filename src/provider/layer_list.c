@@ -179,7 +179,7 @@ static wb_status fuse_groups(const maker *m, wb__listed *const *items, size_t n,
     return status;
 }
 
-/* Fuses q, k and v, and gate and up, wherever the list has all of them. */
+/* Fuses q, k and v wherever the list has all three, and gate and up wherever it has both. */
 static wb_status fuse_all(const maker *m)
 {
     static const wb__leaf wholes[] = {WB__LEAF_QKV, WB__LEAF_GATE_UP};
@@ -216,7 +216,8 @@ static void remove_fused(wb__weight_list *list)
 
 /* ---- all of it ---- */
 
-/* Sets the names of the parts of a stored qkv or gate_up. */
+/* Sets the names of the parts of a tensor that the model stores fused: of q, k and v, or of gate
+ * and up. */
 static wb_status name_parts(const maker *m, wb__listed *item)
 {
     wb__leaf leaves[WB__FUSED_MAX];

@@ -11,7 +11,7 @@ typedef struct row {
     uint32_t order;
 } row;
 
-/* The groups (the first word of a name), each with its position in the order of use. */
+/* The groups, and their positions in the order of use. A group is the first word of a name. */
 static const row groups[] = {
     {{"token_embedding", 15}, 1},
     {{"token_embd", 10}, 1},
@@ -38,7 +38,8 @@ static const row groups[] = {
 };
 #define GROUP_UNKNOWN 30
 
-/* The leaves (the word after the group), each with its position within the group. */
+/* The leaves, and their positions in the order of use within a group. A leaf is the word after the
+ * group. */
 static const row leaves[] = {
     {{"q", 1}, 1},      {{"k", 1}, 2},       {{"v", 1}, 3},       {{"qkv", 3}, 1},
     {{"q_norm", 6}, 4}, {{"k_norm", 6}, 5},  {{"router", 6}, 1},  {{"gate", 4}, 2},

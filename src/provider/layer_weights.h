@@ -34,7 +34,8 @@ typedef struct wb__weight_list {
     size_t prefix; /* length of the prefix of the layer in all names */
 } wb__weight_list;
 
-/* Makes the list of a layer. The caller must call wb__weight_list_free, also after a failure. */
+/* Makes the list of the weights of a layer. The caller must call wb__weight_list_free, also after a
+ * failure. */
 wb_status wb__weight_list_make(wb__weight_list *list, wb__context *context, const wb_model *model,
                                const wb__target_type *becomes, uint32_t layer,
                                const wb_weights_options *options);

@@ -45,8 +45,8 @@ wb_status wb__layout_check(const wb__layout_maker *m);
 /* The name of the section (wb_section.role) for each part. */
 extern const char *const wb__section_roles[WB__PARTS];
 
-/* Adds the ranges of all operands to the current section, within the indices `lead` of dimension
- * 0. */
+/* Adds the ranges of all operands to the current section. Only the indices `lead` of dimension 0
+ * are included. */
 wb_status wb__layout_add_joined(wb__layout_maker *m, wb__part role, wb__cut lead);
 
 #endif

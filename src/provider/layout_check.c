@@ -2,7 +2,7 @@
 #include "provider/layout.h"
 #include "provider/provider_messages.h"
 
-/* Maximum number of matrices that are joined one by one. Each matrix takes memory, and a file can
+/* Maximum number of matrices in a stack that is fused. Each matrix takes memory, and a file can
  * declare any number of them. */
 #define STACK_MAX 65536
 

@@ -109,9 +109,9 @@ static void place_range(const wb_tensor *part, const char *role, uint32_t axis, 
     }
 }
 
-/* Computes which range of a part is needed for the range `cut` of the operand: the range of
- * cut_of_part, or the whole part if every range needs all of it (global scales, scales of a GPTQ
- * tensor with g_idx). */
+/* Computes which range of a part is needed for the range `cut` of the operand. Usually cut_of_part
+ * computes it. But global scales, and scales of a GPTQ tensor with g_idx, are needed completely for
+ * every range of the operand. */
 static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
                           const wb_tensor *part, wb__part role, uint32_t axis, wb__cut cut,
                           uint32_t *own_axis, wb__cut *own)
@@ -137,8 +137,8 @@ static wb_status cut_part(const wb__layout_maker *m, const wb__operand *operand,
 typedef struct piece {
     const wb__operand *operand;
     uint32_t axis;
-    wb__cut cut;  /* range of indices along `axis`, counted from the start of the tensor, of which
-                   * the operand may be a part */
+    wb__cut cut;  /* range of indices along `axis`; index 0 is the start of the tensor, even if the
+                   * operand is only a part of this tensor */
     wb__cut lead; /* range of dimension 0, if `axis` is not 0 */
     wb__row_change change;
 } piece;

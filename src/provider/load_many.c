@@ -69,7 +69,7 @@ static void fail(many *m, size_t index, wb_status status, const wb_error *error)
 
 /* ---- a batch ---- */
 
-/* Ends a job. On success, adds a use if the caller wants one (many.uses). */
+/* Ends a job. On success, counts a use of the buffer if the caller wants one (many.uses). */
 static void end(batch *b, job *of, wb_status status)
 {
     wanted *w = &b->all->list[of->wanted];

@@ -15,9 +15,9 @@
 
 /*
  * Loads n entries on the threads of the executor. An entry may be listed more than once. If
- * `buffers` is not NULL, adds a use of each entry and describes it in buffers[i]; after a failure
- * there are no uses, and buffers[] is undefined. If there are several errors, reports that of the
- * first buffer in file order.
+ * `buffers` is not NULL, sets buffers[i] to the description of the buffer of entry i, and counts
+ * one more use of this buffer. After a failure no uses are counted, and buffers[] is undefined. If
+ * there are several errors, reports that of the first buffer in file order.
  */
 wb_status wb__load_many(wb_provider *provider, wb__context *context, wb__entry *const *entries,
                         size_t n, wb_buffer *buffers);

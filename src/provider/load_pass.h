@@ -21,7 +21,7 @@ typedef struct wb__pass_buffer {
 } wb__pass_buffer;
 
 typedef struct wb__pass {
-    wb__context *context; /* its executor runs the workers; receives the error */
+    wb__context *context; /* receives the error; its executor runs the workers */
     const wb_model *model;
     const wb__files *files;
     const wb_device *device;

@@ -3,7 +3,7 @@
 
 #define PAGE ((uint64_t)4096)
 
-/* The entries of a prefetch. */
+/* A call of wb_provider_prefetch, and the entries (buffers) that it loads. */
 typedef struct prefetch {
     wb_provider *provider;
     wb__entry **entries;

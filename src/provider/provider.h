@@ -69,8 +69,8 @@ struct wb_provider {
     wb_cache_stats stats;  /* statistics; `hits` and `in_use` are computed from the entries */
 };
 
-/* Value of wb__rank.axis in a request for fused tensors, whose text consists of names joined with
- * '+'. */
+/* Value of wb__rank.axis in a request for fused tensors. The text of such a request consists of the
+ * names of the tensors, joined with '+'. */
 #define WB__JOINED UINT32_MAX
 
 /* A request for a buffer. */
@@ -140,8 +140,8 @@ void wb__handle_free(const wb_provider *provider, const wb_buffer *buffer);
 wb_status wb__entry_find(wb_provider *provider, wb__context *context, const wb__query *query,
                          wb__entry **found);
 
-/* Waits until the entry is ready, or loads it, and adds a use. The caller holds the lock, which is
- * released while waiting or loading. */
+/* If the entry is not ready, loads it or waits until another thread has loaded it. Then counts one
+ * more use of its buffer. The caller holds the lock, which is released while waiting or loading. */
 wb_status wb__entry_get(wb_provider *provider, wb__context *context, wb__entry *entry);
 
 /* Loads the buffer if necessary, describes it in *buffer, and adds a use. Precondition:

@@ -67,12 +67,12 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Returns the unit of the rows: the encoding permits boundaries only at multiples of so many
- * rows. */
+/* Returns the unit of the rows: the number n, if the encoding permits boundaries only at multiples
+ * of n rows. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
-    if (operand->tensor.rank < 2) /* the rows of a vector are its elements */
+    if (operand->tensor.rank < 2) /* a vector has one dimension, so its elements count as rows */
         return unit_of_inputs(operand);
     if (strcmp(encoding->type, "fp8_block") == 0)
         return encoding->group_size;
@@ -200,11 +200,12 @@ typedef struct heads {
     wb__head_counts counts;
     /* boundaries between ranks are multiples of q_unit rows of q, and of kv_unit rows of k or v */
     uint64_t q_unit, kv_unit;
-    uint64_t output_unit; /* as q_unit, for boundaries that the attention output permits, too */
+    /* as q_unit, but only for boundaries that the attention output also permits */
+    uint64_t output_unit;
 } heads;
 
-/* Reads the numbers of heads from the config, and computes the units. Sets *known to whether the
- * numbers match the shape of this tensor. */
+/* Reads the numbers of heads from the config, and computes the units of `heads` (q_unit, kv_unit,
+ * output_unit). Sets *known to whether the numbers of heads match the shape of this tensor. */
 static wb_status find_heads(wb__context *context, const wb_model *model, const wb__operand *operand,
                             const wb__rank *rank, wb__leaf leaf, heads *h, bool *known)
 {
@@ -231,7 +232,7 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
 }
 
 /* The rows of q, and of k and v, that a rank gets. If q.count or kv.count is 0, these rows cannot
- * be divided among so many ranks. */
+ * be divided among the given number of ranks. */
 typedef struct head_cuts {
     wb__cut q, kv;
     uint64_t copies; /* number of ranks that get the same key-value head */

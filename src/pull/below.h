@@ -11,8 +11,8 @@
 
 /* Opens the directory `path`, relative to the directory `folder`; "" is `folder` itself. Creates
  * the directories that are missing if `create` is set. Returns the descriptor, which the caller
- * closes, or
- * -1 and sets errno: to ELOOP or ENOTDIR if a part of the path is a symbolic link or a file. */
+ * closes. On failure, returns a negative number and sets errno: to ELOOP or ENOTDIR if a part of
+ * the path is a symbolic link or a file. */
 int wb__below_folder(int folder, const char *path, bool create);
 
 /* Opens the directory in which the file `path` is. Sets *name to the last part of the path. */

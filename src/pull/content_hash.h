@@ -14,8 +14,8 @@ typedef struct wb__content_hash {
     wb__sha1 sha1;
 } wb__content_hash;
 
-/* Starts the hash of a file of `size` bytes whose digest is stated as `digest`. Release with
- * wb__content_hash_close, also after a failure. */
+/* Starts the hash of a file of `size` bytes. `digest` is the digest that the hub states for the
+ * file. Release with wb__content_hash_close, also after a failure. */
 wb_status wb__content_hash_open(wb__content_hash *hash, wb__context *context, const char *digest,
                                 uint64_t size);
 void wb__content_hash_close(wb__content_hash *hash);

@@ -141,7 +141,8 @@ static void distrust(wb_pull *pull)
     wb__pull_remove_tree(pull, pull->root, "");
 }
 
-/* The reference comes last, so that it never leads to an incomplete snapshot. */
+/* Writes the file below refs/ that names the commit. It is written after all other files, so that
+ * it never names an incomplete snapshot. */
 static int end(wb_pull *pull)
 {
     const wb__repo *repo = pull->repo;

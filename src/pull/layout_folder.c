@@ -7,9 +7,9 @@
  *     DIR/.cache/huggingface/download/DIGEST.ID.wb-…      the partial file; ID is derived from PATH
  *     DIR/.cache/huggingface/trees/COMMIT.json            the listing of a commit
  *
- * The metadata is valid if the file was not modified later than its time. A file without valid
- * metadata that has the right digest is adopted; one that has another digest was not downloaded,
- * and is replaced with WB_PULL_FORCE only.
+ * The metadata is valid if the file was not modified after the time in the metadata. If a file has
+ * no valid metadata, its digest is computed. If the digest is right, the file is kept as if it had
+ * been downloaded. Otherwise it is replaced only with WB_PULL_FORCE.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -63,7 +63,8 @@ static bool parse_metadata(const char *text, metadata *data)
     return true;
 }
 
-/* Makes "DOWNLOAD/PATH.END", to be freed by the caller. Returns NULL if memory runs out. */
+/* Sets *name to `folder`, `path` and `end` in this order, NUL-terminated. The caller frees *name,
+ * also after a failure. Returns false if memory runs out. */
 static bool make_name(wb__buffer *name, const wb_pull *pull, const char *folder, const char *path,
                       const char *end)
 {
@@ -103,7 +104,8 @@ static int write_metadata(const wb_pull *pull, const wb__repo_file *file)
 
 /* ---- what is there ---- */
 
-/* Compares the digest of a file that is there. */
+/* Sets item->state to WB__ITEM_HERE if the existing file `fd` has the size and the digest of the
+ * repository's file. Fails if it differs and the metadata do not record that a pull wrote it. */
 static wb_status look_inside(wb_pull *pull, wb__context *context, int fd, wb__pull_item *item)
 {
     struct stat st;

@@ -4,8 +4,8 @@
  *   pull_plan            which files the user wants, and which of them are missing
  *   pull_layout          where files are stored: layout_cache.c, layout_folder.c
  *   below                files below a directory, without following links
- *   piece_sum, pull_partial a file that is being fetched, and the journal from which it is
- *   continued
+ *   pull_partial         a file that is being fetched, and the journal from which it is continued
+ *   piece_sum            the checksum of a piece of such a file
  *   content_hash         the digest that the hub states
  *   pull_repair          damage on the disk
  *   pull_task            one file: ranges, digest, final name
@@ -14,8 +14,9 @@
  * A file gets its final name when all its bytes have arrived and have the stated digest. A process
  * that is killed leaves partial files, and the next one continues them.
  *
- * Threads. The thread of the engine (net/engine.h) writes the bytes of a range and marks its pieces
- * as here. All else, hashing included, is done by the thread of the caller.
+ * Threads. The thread of the engine (net/engine.h) writes the bytes of a range and sets the state
+ * of its pieces to WB__PIECE_HERE. All else, including hashing, is done by the thread of the
+ * caller.
  */
 #ifndef WB_PULL_PULL_H
 #define WB_PULL_PULL_H
@@ -35,21 +36,23 @@ typedef enum wb__item_state {
 typedef struct wb__pull_item {
     const wb__repo_file *file;
     wb__item_state state;
-    bool is_damaged; /* MISSING, STARTED: the file is stored, but some of its bytes are wrong */
+    bool is_damaged; /* for the states MISSING and STARTED: the file is stored with wrong bytes */
 } wb__pull_item;
 
-/* Where files are stored. */
+/* How and where files are stored: in the cache of the hub (layout_cache.c) or in a folder
+ * (layout_folder.c). */
 typedef struct wb__pull_layout {
     const char *store; /* path of the directory of the partial files, relative to pull->folder */
-    /* Finds out whether the file of an item is there. Changes nothing on the disk. */
+    /* Sets item->state to WB__ITEM_HERE if the file of the item is already stored. Changes nothing
+     * on the disk. */
     wb_status (*look)(wb_pull *pull, wb__context *context, wb__pull_item *item);
     /* Opens the file of an item that is stored. Returns -1 and sets errno if this fails. */
     int (*open)(wb_pull *pull, const wb__pull_item *item);
     /* Creates directories and stores the listing. Called before the functions below. */
     wb_status (*begin)(wb_pull *pull, wb__context *context);
-    /* Takes the lock of an item, which other clients respect. Sets *fd to a descriptor that holds
-     * it, or to -1 if the file system has no locks. Returns 0 or errno: EWOULDBLOCK if it is taken.
-     */
+    /* Takes the lock of an item. Other clients respect this lock. Sets *fd to a descriptor that
+     * holds the lock, or to -1 if the file system has no locks. Returns 0 or errno: EWOULDBLOCK if
+     * another process holds the lock. */
     int (*lock)(wb_pull *pull, const wb__pull_item *item, int *fd);
     /* Makes the name of the partial file in pull->store. */
     void (*partial_name)(const wb__pull_item *item, char name[WB__PARTIAL_NAME]);
@@ -74,8 +77,8 @@ struct wb_pull {
     const char *path;   /* path of the directory that has the files */
     int root;           /* descriptor of `folder`; -1 until `begin` */
     int store;          /* descriptor of the directory of the partial files */
-    int files;          /* cache: descriptor of the snapshot */
-    int locks;          /* cache: descriptor of the directory of the locks */
+    int files;          /* only in the cache layout: descriptor of the snapshot directory */
+    int locks;          /* only in the cache layout: descriptor of the directory of the locks */
     wb__pull_item *items;
     size_t count;
     uint64_t total, present; /* bytes of all files, and of those that are there */
@@ -84,7 +87,8 @@ struct wb_pull {
 
 /* ---- pull_plan.c ---- */
 
-/* Selects the files below `path` that match the patterns, and looks for each. */
+/* Selects the files below `path` that match the patterns, and finds out which of them are already
+ * stored. */
 wb_status wb__pull_plan(wb_pull *pull, wb__context *context, const char *path,
                         const wb_pull_options *options);
 
@@ -106,7 +110,8 @@ wb_status wb__pull_fail_path(wb_pull *pull, wb__context *context, const char *pa
 /* Stores the listing as trees/COMMIT.json below a directory. */
 wb_status wb__pull_write_tree(wb_pull *pull, wb__context *context, int folder);
 
-/* Removes it. `prefix` is the path of the directory that has trees/, relative to `folder`. */
+/* Removes trees/COMMIT.json. `prefix` is the path of the directory that has trees/, relative to
+ * `folder`. */
 void wb__pull_remove_tree(const wb_pull *pull, int folder, const char *prefix);
 
 /* Stores CACHEDIR.TAG in a directory if it has none. Returns 0 or errno. */

@@ -15,7 +15,8 @@
 
 #define TREE_MAX ((size_t)512 << 20)
 
-/* As huggingface_hub writes it; see https://bford.info/cachedir/ */
+/* Contents of CACHEDIR.TAG (https://bford.info/cachedir/), in the form that huggingface_hub
+ * writes. */
 #define TAG                                                                                        \
     "Signature: 8a477f597d28d172789f06886806bc55\n"                                                \
     "# This file is a cache directory tag created by weighbridge.\n"                               \

@@ -6,11 +6,11 @@
  * been written, a record with the checksum of the received bytes is appended to the journal. If the
  * process is killed, the next one compares the bytes on the disk with the records and keeps the
  * pieces that are equal. A piece without a record, or with other bytes, is fetched again. The
- * journal is therefore never synced to the disk: a lost or damaged record costs a request and no
- * correctness.
+ * journal is therefore never synced to the disk: if a record is lost or damaged, its piece is only
+ * fetched once more.
  *
  *     NAME.wb-partial     the bytes, at their final offsets
- *     NAME.wb-pieces      the journal: a header of 64 bytes, then records of 24 bytes
+ *     NAME.wb-pieces      the journal: a header of 96 bytes, then records of 24 bytes
  */
 #ifndef WB_PULL_PULL_PARTIAL_H
 #define WB_PULL_PULL_PARTIAL_H
@@ -35,7 +35,7 @@ typedef struct wb__pull_partial {
     uint64_t seal; /* makes the records of this journal differ from those of others */
     size_t count;  /* number of pieces */
     atomic_uchar *piece;
-    atomic_size_t here;  /* number of pieces that are here */
+    atomic_size_t here;  /* number of pieces in the state WB__PIECE_HERE */
     atomic_int os_error; /* errno of the first write that failed, or 0 */
     char data_name[WB__PARTIAL_NAME], journal_name[WB__PARTIAL_NAME];
 } wb__pull_partial;
@@ -72,19 +72,22 @@ static inline void wb__pull_partial_set_state(wb__pull_partial *partial, size_t 
 /* Returns the number of bytes of a piece. */
 size_t wb__pull_partial_piece_bytes(const wb__pull_partial *partial, size_t piece);
 
-/* Returns the number of bytes in all pieces that are here; if the short last piece is here and
- * others are not, up to 1 MiB more. */
+/* Returns the number of bytes in all pieces that are here (WB__PIECE_HERE). The last piece, which
+ * may be shorter, is counted as a full piece, but the result is never larger than the file. While
+ * other pieces are missing, it can thus be too large by less than 1 MiB. */
 uint64_t wb__pull_partial_bytes(const wb__pull_partial *partial);
 
 /*
- * Writes bytes of a range that begins at a piece and whose bytes come in order; `sum` is the state
- * of the range, zero at its beginning. A piece that becomes complete gets a record and is then
- * here. Returns false if writing fails, and sets os_error.
+ * Writes n bytes of a range. The range begins at the start of a piece, and its bytes are passed in
+ * order. `sum` is the state of the checksum of the current piece; it is zero before the first call.
+ * When a piece is complete, adds its record to the journal and sets its state to WB__PIECE_HERE. If
+ * writing fails, returns false and sets os_error.
  */
 bool wb__pull_partial_write(wb__pull_partial *partial, wb__piece_sum *sum, uint64_t offset,
                             const uint8_t *bytes, size_t n);
 
-/* Reads a piece that is here into `to`, which has WB__PIECE bytes. Returns false on failure. */
+/* Reads a piece whose state is WB__PIECE_HERE into `to`, a buffer of WB__PIECE bytes. Returns false
+ * on failure. */
 bool wb__pull_partial_read(const wb__pull_partial *partial, size_t piece, uint8_t *to);
 
 #endif

@@ -13,7 +13,7 @@
 #include "pull/content_hash.h"
 #include "pull/pull_messages.h"
 
-#define SMALL ((uint64_t)4 << 20) /* a smaller file has no kept journal */
+#define SMALL ((uint64_t)4 << 20) /* no journal is kept for a smaller file */
 #define JOURNAL_MAX ((uint64_t)256 << 20)
 
 wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item)
@@ -36,7 +36,8 @@ wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *ite
 
 /* ---- the kept journal ---- */
 
-/* Opens the directory of the kept journals. */
+/* Opens the directory weighbridge/pieces in the user's cache, which contains the kept journals.
+ * Returns a descriptor, or a negative number. */
 static int open_kept(const wb_pull *pull, bool create)
 {
     const char *home = pull->net->settings.cache_home;
@@ -96,7 +97,7 @@ static bool copy_data(int from, int store, const char *name, uint64_t size)
     return done == size;
 }
 
-/* Copies the kept journal of the item to NAME in the store. */
+/* Copies the kept journal of the item to the file `name` in the store. */
 static bool copy_journal(const wb_pull *pull, const wb__pull_item *item, const char *name)
 {
     size_t n = 0;
@@ -123,7 +124,7 @@ void wb__pull_reuse(wb_pull *pull, const wb__pull_item *item)
     (void)snprintf(data, sizeof data, "%s.wb-partial", name);
     (void)snprintf(journal, sizeof journal, "%s.wb-pieces", name);
     if (fstatat(pull->store, data, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return; /* an earlier run was interrupted */
+        return; /* the partial file exists, because an earlier run was interrupted */
     int fd = pull->layout->open(pull, item);
     if (fd < 0)
         return;

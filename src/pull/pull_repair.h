@@ -9,15 +9,16 @@
 
 #include "pull/pull.h"
 
-/* Compares the digest of the file of an item, which is HERE. If it is wrong, the item becomes
- * MISSING and is_damaged. */
+/* Computes the digest of the file of an item, whose state is WB__ITEM_HERE. If the digest is wrong,
+ * sets the state to WB__ITEM_MISSING and item->is_damaged to true. */
 wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item);
 
-/* Makes a partial file from the file of a damaged item, unless there is one. A failure only means
- * that more is fetched. */
+/* Makes a partial file from the file of a damaged item, unless the item has a partial file already.
+ * A failure only means that more bytes are fetched. */
 void wb__pull_reuse(wb_pull *pull, const wb__pull_item *item);
 
-/* Keeps the journal of a file that is complete. A failure only means that a repair fetches more. */
+/* Keeps the journal of a file that is complete. A failure only means that a later
+ * repair fetches more bytes. */
 void wb__pull_keep_journal(const wb_pull *pull, const wb__pull_item *item,
                            const wb__pull_partial *partial);
 

@@ -1,11 +1,12 @@
 /*
- * Fetches files in parallel. There are as many ranges as connections, and at most as many open
- * files. Ranges go to the oldest open file first, so that files are completed one after the other.
+ * Fetches files in parallel. Each connection fetches one range of a file at a time, so at most as
+ * many files are open as there are connections. A free connection gets a range of the oldest open
+ * file that has one left, so that files are completed one after the other.
  */
 #include "pull/pull_messages.h"
 #include "pull/pull_task.h"
 
-#define BUSY_MS 100u /* how often a lock of another process is tried */
+#define BUSY_MS 100u /* time between two attempts to take a lock that another process holds */
 
 typedef struct run {
     wb_pull *pull;
@@ -13,11 +14,11 @@ typedef struct run {
     const wb_progress *progress;
     wb__pull_range *ranges;
     wb__pull_task *tasks;
-    size_t slots;   /* number of ranges, and of tasks */
+    size_t slots;   /* number of elements of `ranges`, and of `tasks` */
     size_t first;   /* no item before this one is waiting */
     size_t waiting; /* number of items that no task has opened */
     uint64_t done;  /* bytes of completed files */
-    uint64_t wake;  /* when to look again without a change */
+    uint64_t wake;  /* time at which `loop` continues even if nothing has changed */
     bool told_busy;
 } run;
 
@@ -29,7 +30,7 @@ static void complete(run *r, wb__pull_item *item)
     r->done += item->file->size;
 }
 
-/* Stores the links or metadata of a file that is there. */
+/* Stores the links or metadata of a file that is already complete. */
 static wb_status publish_here(run *r, wb__pull_item *item)
 {
     int os_error = r->pull->layout->publish(r->pull, item, NULL);
@@ -69,7 +70,8 @@ static bool has_open_task(const run *r)
     return false;
 }
 
-/* Opens one item. *opened is set unless another process has its lock. */
+/* Opens one item, or only publishes it if its bytes are already stored. Sets *opened to false if
+ * another process holds the lock of the item, and after a failure; otherwise to true. */
 static wb_status open_item(run *r, wb__pull_item *item, wb__pull_task *task, bool *opened)
 {
     bool is_busy;
@@ -114,7 +116,8 @@ static wb_status open_next(run *r, bool *opened)
 
 /* ---- ranges ---- */
 
-/* Gives a free range to the oldest file that can use it. Returns false if there is none. */
+/* Gives a free range to the open file that was opened first and can use it. Returns false if no
+ * open file can use it. */
 static bool assign(const run *r, wb__pull_range *range)
 {
     wb__pull_task *oldest = NULL;
@@ -245,8 +248,8 @@ static void stop(const run *r)
         wb__pull_task_close(&r->tasks[i]);
 }
 
-/* Stores the links or metadata of the files that are there, which needs no request. An earlier run
- * may have failed after it had started and completed some files. */
+/* Stores the links or metadata of all files whose contents are complete, which needs no request.
+ * Marks the other files as missing, also those that an earlier run had started before it failed. */
 static wb_status publish_all_here(run *r)
 {
     wb_status status = WB_OK;
@@ -281,7 +284,7 @@ wb_status wb__pull_run(wb_pull *pull, wb__context *context, const wb_progress *p
         stop(&r);
     wb__free(allocator, r.ranges, r.slots * sizeof *r.ranges);
     wb__free(allocator, r.tasks, r.slots * sizeof *r.tasks);
-    if (status == WB_ERROR_FORMAT) /* the listing may be the cause, so it must not stay for ever */
+    if (status == WB_ERROR_FORMAT) /* the stored listing may be the cause: remove it */
         pull->layout->distrust(pull);
     int os_error = status == WB_OK ? pull->layout->end(pull) : 0;
     wb__pull_close_folders(pull);

@@ -82,7 +82,7 @@ void wb__pull_task_close(wb__pull_task *task)
 
 /* ---- ranges ---- */
 
-/* On the thread of the engine. */
+/* Writes received bytes to the partial file. Called on the thread of the engine. */
 static bool put(void *owner, uint64_t offset, const uint8_t *bytes, size_t n)
 {
     wb__pull_range *range = owner;

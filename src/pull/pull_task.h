@@ -9,7 +9,8 @@
 #include "pull/content_hash.h"
 #include "pull/pull.h"
 
-/* Ranges of one request. A file that is smaller than WB__PULL_SINGLE is fetched in one. */
+/* A request fetches at most WB__PULL_RANGE pieces. But a file of fewer than WB__PULL_SINGLE pieces
+ * is fetched with one request. */
 #define WB__PULL_RANGE ((size_t)16)  /* pieces */
 #define WB__PULL_SINGLE ((size_t)32) /* pieces */
 #define WB__PULL_RESTARTS 5u
@@ -24,10 +25,10 @@ typedef struct wb__pull_task {
     wb__content_hash hash;
     size_t hashed;     /* number of pieces that were hashed */
     size_t next;       /* no piece before this one is missing */
-    unsigned ranges;   /* in use */
-    unsigned restarts; /* of a file that cannot be continued */
+    unsigned ranges;   /* number of ranges that are being fetched */
+    unsigned restarts; /* number of restarts from the first byte, because ranges failed */
     bool is_single;    /* the server ignores ranges */
-    bool must_restart; /* the pieces so far are useless */
+    bool must_restart; /* all pieces fetched so far must be discarded */
     bool is_second;    /* the digest was wrong, so that all bytes are fetched a second time */
 } wb__pull_task;
 
@@ -38,9 +39,9 @@ typedef struct wb__pull_range {
     wb__piece_sum sum;
 } wb__pull_range;
 
-/* Opens the partial file of an item. Fails like wb__pull_partial_open; *is_busy is set, with WB_OK,
- * if another process has the lock; *is_here if another process has just stored the file. Release
- * with wb__pull_task_close in any case. */
+/* Opens the partial file of an item. If another process has the lock, returns WB_OK and sets
+ * *is_busy to true. If another process has just stored the file, returns WB_OK; item->state is then
+ * WB__ITEM_HERE. Fails like wb__pull_partial_open. Release with wb__pull_task_close in any case. */
 wb_status wb__pull_task_open(wb__pull_task *task, wb__context *context, wb_pull *pull,
                              wb__pull_item *item, bool *is_busy);
 void wb__pull_task_close(wb__pull_task *task);
@@ -59,14 +60,14 @@ void wb__pull_range_stop(wb__pull_range *range);
 /* Forgets all pieces, so that the file is fetched from its start. No range may be in use. */
 wb_status wb__pull_task_restart(wb__pull_task *task, wb__context *context);
 
-/* Hashes the next piece if it has arrived, and sets *worked. */
+/* Hashes the next piece if it has arrived; then sets *worked to true. */
 wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *worked);
 
 /* Returns true if all pieces were hashed. */
 bool wb__pull_task_is_complete(const wb__pull_task *task);
 
-/* Compares the digest and publishes the file. If the digest is wrong, starts once more (*again),
- * then fails. */
+/* Publishes the file if its digest is right. If the digest is wrong for the first time, sets *again
+ * and fetches the file again. The second time, fails. */
 wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again);
 
 #endif

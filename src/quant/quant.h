@@ -77,15 +77,15 @@ void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, flo
 
 typedef struct wb__kernel {
     int32_t dtype;
-    wb__decode *decode; /* NULL if this set has no decoder */
-    wb__encode *encode; /* NULL if this set has no encoder */
+    wb__decode *decode; /* NULL if the kernel set has no decoder for `dtype` */
+    wb__encode *encode; /* NULL if the kernel set has no encoder for `dtype` */
     wb_importance
         importance; /* scalar sets only: whether `encode` ignores, uses or requires the matrix */
 } wb__kernel;
 
 typedef struct wb__kernel_set {
     uint32_t features;        /* the WB__CPU_* features that the set requires */
-    bool (*contracted)(void); /* the probe defined by WB__CONTRACTION_PROBE in quant/kernel.h */
+    bool (*contracted)(void); /* returns true if the compiler fused operations (quant/kernel.h) */
     const wb__kernel *kernels;
     size_t count;
 } wb__kernel_set;

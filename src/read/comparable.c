@@ -45,7 +45,7 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
     }
     subject.floats = subject.kind->elements;
     if (subject.kind->dtype->kind ==
-        WB__CLASS_COMPLEX) /* cannot overflow: the file contains the values */
+        WB__CLASS_COMPLEX) /* the product cannot overflow, because the file contains all values */
         subject.floats *= 2;
     return subject;
 }

@@ -86,7 +86,8 @@ wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context
                           const wb__comparable *subject);
 void wb__reader_close(wb__reader *reader);
 
-/* Reads floats `first` to first + n - 1 of the comparable. Fastest from front to back. */
+/* Reads floats `first` to first + n - 1 of the comparable. Calls are fastest if each begins where
+ * the previous one ended. */
 wb_status wb__reader_read(wb__reader *reader, uint64_t first, size_t n, float *dst);
 
 #endif

@@ -277,9 +277,9 @@ static wb_status read_parts(void *ctx, uint8_t *dst)
     return status;
 }
 
-/* Returns true if reading a part may use the decode cache, for example because the part is
- * compressed. Such parts must not be loaded into the cache, which is locked while it loads a
- * tensor. */
+/* Returns true if reading a part may itself lock the decode cache, for example because the part is
+ * compressed. read_whole must then not load the tensor into this cache, because the cache is locked
+ * while it loads a tensor. */
 static bool has_storing(const wb__decoder *decoder)
 {
     bool has = false;

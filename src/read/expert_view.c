@@ -1,6 +1,7 @@
 /*
- * Reads experts that are stored one by one as one stacked tensor. The first axis of the stack is
- * the index of the expert, so a request is divided into one request per expert.
+ * Reads experts that are stored as separate tensors, as if they were one stacked tensor. The first
+ * axis of the stack is the index of the expert, so a request is divided into one request per
+ * expert.
  */
 #include "handle/semantics.h"
 #include "read/read.h"

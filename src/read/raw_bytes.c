@@ -51,7 +51,8 @@ static wb_status find_unpacker(wb__raw_bytes *stored, uint64_t at)
     return WB_OK;
 }
 
-/* Reads n bytes at offset `at` of the tensor, in file order. */
+/* Reads n bytes at offset `at` of the tensor. The bytes have the order of the file, which may be
+ * column-major. */
 static wb_status read_on(wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;

@@ -21,7 +21,7 @@ typedef struct wb__raw_bytes {
     size_t tensor;
     uint64_t at;                       /* offset of the tensor in the file */
     struct wb__inflate_stream *packed; /* stream of a compressed tensor, from the first read on */
-    struct wb__cached_tensor *whole;   /* all bytes in file order; NULL: not needed yet */
+    struct wb__cached_tensor *whole; /* all bytes, in the order of the file; NULL: not needed yet */
     bool in_order; /* the caller requests row-major order, and the file has another order */
 } wb__raw_bytes;
 

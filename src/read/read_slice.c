@@ -17,7 +17,7 @@
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define STAGE_BYTES ((size_t)32 << 10)
-/* Distance between runs, in bytes, from which each run is read separately. */
+/* Runs whose starts are at least this number of bytes apart are read separately. */
 #define FAR_APART ((uint64_t)64 << 10)
 
 typedef struct tensor_reader {
@@ -124,8 +124,8 @@ static uint64_t end_of_runs(const tensor_reader *reader)
     return bytes_of(reader, start_of_run(reader, 0) + selection->first + selection->count);
 }
 
-/* Decodes the units that contain the bytes `from` to `end` of the decoded tensor into the buffer.
- */
+/* Decodes units into the buffer: those that contain the bytes `from` to `end` of the decoded
+ * tensor. */
 static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
 {
     wb__decoder *decoder = reader->decoder;

@@ -104,7 +104,7 @@ static wb_status read_factors(const rope *r, const char *name, const char *paths
                           (size_t)r->pairs * sizeof *factors, r->context->error);
 }
 
-/* Divides the frequencies by the factors that read_factors reads, if *found becomes true. */
+/* Calls read_factors, which sets *found. If it finds factors, divides the frequencies by them. */
 static wb_status divide_by(const rope *r, const char *name, const char *paths, bool *found)
 {
     size_t bytes = (size_t)r->pairs * sizeof(float);

@@ -44,7 +44,8 @@ static bool parse_blob(const char *path, wb__stated_digest *digest)
            (before == n || name[-(ptrdiff_t)n - 1] == '/') && parse(name, digest);
 }
 
-/* Files in the cache of a hub are links to blobs, such as ../../blobs/HEX. */
+/* Reads the digest of a file in the cache of a hub. Such a file is a link to a blob, for example to
+ * ../../blobs/HEX, where HEX is the digest. */
 static bool parse_link(const char *path, wb__stated_digest *digest)
 {
     char target[PATH_MAX];

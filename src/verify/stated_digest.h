@@ -23,7 +23,8 @@ typedef struct wb__stated_digest {
     const char *message;
 } wb__stated_digest;
 
-/* Sets *digest to the digest of the file. Returns false if none is stated. */
+/* Sets *digest to the digest that the file must have, from one of the places listed above. Returns
+ * false if none of them has a digest. */
 bool wb__digest_stated(const wb__source *source, wb__stated_digest *digest);
 
 #endif

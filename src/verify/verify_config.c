@@ -90,7 +90,7 @@ static wb_status note_unmapped(check *c)
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
             wb__is_padding_tensor(name) || is_factor(c, i))
-            continue; /* the tensor has a canonical name, is a duplicate of one that has, or is
+            continue; /* the tensor has a canonical name, duplicates a tensor that has one, or is
                          padding or a per-tensor scale */
         int other = wb__name_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)

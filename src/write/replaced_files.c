@@ -1,8 +1,8 @@
 /*
  * Determines which existing files the output replaces (WB_WRITE_FORCE). An output file replaces the
  * file of the same name. An output directory replaces the files of the model in the existing
- * directory: the files with the names of new ones, the files with tensors, their index, and the
- * files of config and tokenizer. Everything else in the directory stays.
+ * directory: the files that have the same names as new files, the files with tensors, their index,
+ * and the files of config and tokenizer. Everything else in the directory stays.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -219,7 +219,8 @@ static wb_status tidy(void *ctx, const char *entry)
     if (path == NULL)
         return wb__fail_memory(context);
     int os_error = unlink(path) == 0 ? 0 : errno;
-    if (os_error == EISDIR || os_error == EPERM) { /* EPERM: a directory, as POSIX reports it */
+    if (os_error == EISDIR ||
+        os_error == EPERM) { /* a directory: EISDIR on Linux, EPERM in POSIX */
         wb__directory_remove(path);
         os_error = lstat(path, &st) == 0 ? os_error : 0;
     }

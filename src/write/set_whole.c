@@ -1,8 +1,7 @@
 /*
- * Selects the model whose file is copied unchanged. The parts of a split GGUF model are merged into
- * one file by a source that has the bytes of this file. The file is not stored anywhere: its header
- * is in memory, and the tensor data is read from the parts. Its layout is the plan of a writer that
- * is never started.
+ * Selects the model whose file is copied unchanged. For a split GGUF model, this is a source that
+ * presents the parts as one merged file. The merged file is not stored anywhere: its header is in
+ * memory, and its tensor data is read from the parts. A writer plans its layout, but never writes.
  */
 #include "write/write.h"
 #include "write/write_messages.h"
@@ -11,7 +10,7 @@ typedef struct merged {
     wb_allocator allocator;
     const wb_model *model;
     wb_writer *plan;
-    wb_error error; /* the last read that failed */
+    wb_error error; /* error of the last read that failed */
 } merged;
 
 static wb_status declare(wb__context *context, const wb_model *model, wb_writer *plan)

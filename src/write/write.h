@@ -66,7 +66,8 @@ typedef struct wb__byte_interval {
 
 /* A tensor to write, and the byte ranges written so far. */
 typedef struct wb__outgoing {
-    /* first member, so that a pointer to `out` can be cast to wb__outgoing; begins with the name */
+    /* The first member, so that a pointer to `out` can be cast to wb__outgoing. The first member of
+     * `out` is the name of the tensor. */
     wb__out_tensor out;
     uint32_t number; /* tensor number that was returned to the caller */
     /* type given to wb_writer_set_packing; NULL: the function was not called */
@@ -138,11 +139,11 @@ struct wb_writer {
     uint64_t max_file_tensors; /* maximum number of tensors per file; 0: no limit */
     /* model whose files must not change or be overwritten; NULL: not known */
     const wb_model *source;
-    /* model whose single file, or whose parts, merged into one file, are copied unchanged; NULL:
-     * the tensors are written */
+    /* model that is copied unchanged: its single file, or its parts merged into one file. NULL:
+     * nothing is copied as a whole, and the tensors are written. */
     const wb_model *whole;
     const wb__source *whole_source; /* the bytes of that file; NULL if `whole` is NULL */
-    wb__source *merged;   /* equals whole_source if the model has several files; NULL: it has one */
+    wb__source *merged; /* the parts of `whole`, merged into one file; NULL: `whole` has one file */
     wb_progress progress; /* progress.report is NULL if the caller wants no progress reports */
     wb__arena arena;
     wb__list metas;   /* list of wb__out_meta */
@@ -308,8 +309,8 @@ wb_status wb__writer_check(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
-/* Opens the temporary file for `path`, in folder_at if that is not NULL. `kept`: the file is
- * resumable (io/sink.h). `expected`: its planned size in bytes. Error messages name `path`. */
+/* Opens the temporary file for `path`, in writer->folder_at if that is not NULL. `kept`: the file
+ * is resumable (io/sink.h). `expected`: its planned size in bytes. Error messages name `path`. */
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink);
 
@@ -338,8 +339,8 @@ wb_status wb__replaced_follow(wb__context *context, wb_writer *writer);
  * are replaced. */
 wb_status wb__replaced_check(wb__context *context, wb_writer *writer);
 
-/* Replaces the existing directory by folder_at. Removes the replaced files, and keeps all
- * others. */
+/* Replaces the existing directory writer->folder by writer->folder_at. Files in the old directory
+ * are removed if they are replaced, and otherwise kept. */
 wb_status wb__replaced_publish(wb__context *context, wb_writer *writer);
 
 /* Removes entries of folder_at that are not part of the model. An earlier run with other shard
@@ -459,7 +460,7 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 
 /* Reports the number of written bytes to the progress callback. Returns WB_ERROR_CANCELLED if
- * the callback cancels the write, and WB_OK otherwise. WB__ALL_BYTES means that all bytes are
+ * the callback cancels the write, and WB_OK otherwise. If `done` is WB__ALL_BYTES, all bytes are
  * written. */
 #define WB__ALL_BYTES UINT64_MAX
 wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done);

@@ -13,9 +13,9 @@
 #include "write/write_messages.h"
 
 /*
- * Returns true if `path` is a final name that a killed run gave to a file of an incomplete set, and
- * that this run will remove (partial_files.c): the file also has its partial name, and the anchor
- * of the set (the index, or else the first file) does not exist.
+ * Returns true if a killed run gave the final name `path` to a file of an incomplete set. This run
+ * will remove that name (partial_files.c). Such a file also has its partial name, and the anchor of
+ * the set (the index, or else the first file) does not exist.
  */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
@@ -89,8 +89,8 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 
 /* ---- files ---- */
 
-/* Opens and locks the output directory once for all sinks, and draws the random number of the
- * set. */
+/* Opens and locks the output directory once for all sinks, and draws the random number that is
+ * in the temporary names of all files of the set. */
 static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
     wb__hash_key key = wb__hash_key_draw();

@@ -1,5 +1,5 @@
 /*
- * Reports the progress of a writer, and checks that its source is unchanged.
+ * Reports the progress of a writer, and checks that the files of its source model are unchanged.
  */
 #include "write/write.h"
 #include "write/write_messages.h"

@@ -3,7 +3,7 @@
 
 #define MOST 2000 /* maximum number of tensors whose values an operation reads one by one */
 
-/* Staging buffers of a thread that fills a buffer of the provider (provider/staging.h) */
+/* Bytes of the staging buffers (provider/staging.h) of a thread that fills a provider buffer. */
 #define STAGING_MEMORY ((uint64_t)8 << 20)
 #define LOAD_MEMORY ((uint64_t)4 << 20) /* memory limit for the buffers of wb_load */
 

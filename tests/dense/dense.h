@@ -50,7 +50,7 @@ typedef struct subject {
 
 typedef struct operation {
     const char *name;
-    /* Calls the functions, and frees what they return. Returns the status to print. */
+    /* Runs the operation and frees its results. Returns the status to print. */
     wb_status (*run)(subject *s);
     uint64_t factor;   /* memory that the public header permits, per byte of the files; 0: 8 */
     uint64_t constant; /* additional bytes that the header permits, for buffers of fixed size */

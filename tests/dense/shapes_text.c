@@ -87,7 +87,8 @@ void write_small_model(const char *folder)
         "\"torch_dtype\":\"bfloat16\"}");
 }
 
-/* Writes `each` for number i, and returns its length. */
+/* Writes the text `each`, in which %d stands for the number i, and %n for a short form of it.
+ * Returns the number of bytes written. */
 static size_t put_each(FILE *file, const char *each, uint64_t i)
 {
     size_t n = 0;

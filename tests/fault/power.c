@@ -306,7 +306,8 @@ static void crash(disk *d, const op_log *log, size_t until, rules r)
     }
     size_t after = (size_t)draw(until - point + 1);
     point = r == FLUSHED ? until - (size_t)draw(2) * after : point + after;
-    uint64_t mood = draw(4); /* 0: every write that is not durable is lost */
+    uint64_t mood =
+        draw(4); /* 0: all bytes that are not durable are lost; else some of them may be kept */
     for (size_t i = 0; i < until; i++) {
         const op *o = &log->ops[i];
         bool durable = false;

@@ -91,7 +91,7 @@ static void fail(const scene *s, const layer_fault *f, const char *what, const w
             f->kind == LAYER_ERRNO ? strerror(f->error) : "was the last", error->message);
 }
 
-/* Returns how many bytes of a file that is copied unchanged the next run can reuse. If the copy is
+/* Returns how many bytes of an unchanged copy of a file the next run can reuse. If the copy is
  * complete and already has its name as a blob, returns 0: another model may use this blob, so the
  * next run may copy the source file again. */
 static uint64_t left_of(const tree *t, uint64_t bytes)
@@ -164,7 +164,8 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            /* Few of these kills leave complete output, so all of them are tested. */
+            /* In such a scene, a kill rarely leaves complete output. So that these cases are
+             * tested, no kill is skipped. */
             bool is_rare = s->repeats && fault.kind == LAYER_KILL;
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);

@@ -73,16 +73,17 @@ typedef struct scene {
     const char *anchor;
     bool reads;   /* the scene only reads, and sets `read_digest` to a digest of the bytes */
     bool repeats; /* a second run of the scene fails, because the output already exists */
-    bool keeps;   /* complete files may stay without the anchor, as blobs of an Ollama store do */
+    bool keeps;   /* complete files may remain although the file `anchor` is missing, as blobs of an
+                   * Ollama store do */
 } scene;
 
 extern const scene scenes[];
 extern const size_t scene_count;
 extern uint64_t read_digest;
 
-/* Values of the last conversion. all_given_at: number of system calls until all tensors were
- * written, or, if a file is copied unchanged, until before its first byte. bytes_given: size of the
- * tensors in bytes. */
+/* Values of the last conversion. all_given_at: number of system calls before the progress report
+ * that all tensors are written. If a file is copied unchanged, the report before its first byte
+ * counts instead. bytes_given: size of the tensors in bytes. */
 extern uint64_t all_given_at, bytes_given;
 
 /* Creates the input files of the scenes. */

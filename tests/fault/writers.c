@@ -377,8 +377,8 @@ static bool choose_kill(uint64_t n, try *t)
     return true;
 }
 
-/* First shortens the transfer of one call per case. Then limits the bytes of every call, with and
- * without EINTR. */
+/* The first cases shorten the transfer of one call. The later cases limit the bytes of every call,
+ * with and without EINTR. */
 static bool choose_short(uint64_t n, try *t)
 {
     uint64_t rest;

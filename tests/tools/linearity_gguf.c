@@ -1,7 +1,7 @@
 /*
  * Makes a GGUF header of about BYTES bytes and opens it with wb_open_source, whose instructions
- * tests/check/linearity.sh counts. Fails if memory use exceeds 8 times the size of the file plus
- * 1 MiB. A family is one kind of valid or hostile header.
+ * tests/check/linearity.sh counts. Fails if memory use exceeds 8 times the size of the file by
+ * more than 1 MiB. A family is one kind of valid or hostile header.
  *
  *   linearity_gguf FAMILY BYTES
  *   linearity_gguf --list        prints a line for each family: its name, and the name of the valid

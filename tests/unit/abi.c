@@ -458,8 +458,8 @@ static bool is_steady(wb__abi_id id)
     return id != WB__ABI_wb_cache_stats && id != WB__ABI_wb_load_report;
 }
 
-/* Checks that a call with a struct of `size` bytes writes the same bytes as with today's struct, up
- * to `size`. */
+/* Checks that a call with a struct of `size` bytes writes the same `size` bytes as a call with the
+ * current, complete struct. */
 static void check_output(const struct output *row, size_t size, const unsigned char *reference)
 {
     const wb__abi *abi = &wb__abis[row->id];
@@ -507,7 +507,8 @@ static void outputs_of_other_sizes(void **state)
     }
 }
 
-/* Tests sizes that no version of a struct can have: the caller did not initialize the struct. */
+/* Tests sizes that no version of a struct can have. A caller that forgets to initialize a struct
+ * passes such a size. */
 static void outputs_of_no_size(void **state)
 {
     static const size_t sizes[] = {

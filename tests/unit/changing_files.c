@@ -55,7 +55,7 @@ static void overwrite(void)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pwrite(fd, bytes, sizeof bytes, (off_t)(DATA_AT + (size_t)i * EACH)),
                          EACH);
-    /* With a coarse clock, the write might not change the modification time. */
+    /* Set the time too: if the clock is coarse, the write might not change it. */
     const struct timespec times[2] = {{1, 0}, {1, 0}};
     assert_int_equal(futimens(fd, times), 0);
     assert_int_equal(close(fd), 0);

@@ -1,8 +1,9 @@
 /*
- * Compares the search for companions (model/companions.h), which are the tensors with the scales or
- * biases of packed values, with the rules that it implements, for random tables of tensors. For
- * each tensor, in the order of the table, the first naming convention whose required companion
- * exists applies. No tensor belongs to two groups.
+ * Tests the search for companions (model/companions.h). A companion is a tensor with the scales or
+ * biases of packed values. The test applies the search to random tables of tensors, and compares
+ * the result with that of a simple implementation of the rules. The rules: for each tensor, in the
+ * order of the table, the first naming convention whose required companion exists applies; no
+ * tensor belongs to two groups.
  */
 #include "support.h"
 

@@ -56,7 +56,8 @@ static void run_command(char *command) /* frees the command */
     free(command);
 }
 
-/* Writes a file of two tensors, or a split file with at most `tensors` tensors in each part. */
+/* Writes two tensors. If `tensors` is 0, writes them to one file, otherwise to a split file with at
+ * most `tensors` tensors in each part. */
 static void write_source(const char *name, uint64_t tensors, uint64_t seed)
 {
     wb_writer *writer;
@@ -510,8 +511,8 @@ static void only_a_whole_file_once(void **state)
     free(path);
 }
 
-/* Selects a model whose merged file is copied, with each allocation failing once. The status
- * must be WB_ERROR_MEMORY, and nothing may leak. */
+/* Calls wb_writer_set_whole for a split model, whose files are merged. In each run, another
+ * allocation fails. The status must be WB_ERROR_MEMORY, and nothing may leak. */
 static void merged_allocations(void **state)
 {
     (void)state;

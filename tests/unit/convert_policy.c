@@ -394,7 +394,8 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
     free(count_name);
 }
 
-/* Converts a model to GGUF, and sets *columns and *experts to those of a tensor of the result. */
+/* Converts a model to GGUF. Sets *columns and *experts to the number of columns and of experts of
+ * the tensor `name` of the result. */
 static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
 {
     char *to = text_of("%s/measure.gguf", scratch);
@@ -419,7 +420,8 @@ static void convert_with(const char *from, const char *matrix, const char *to)
     convert(from, WB_TARGET_GGUF, &policy, to);
 }
 
-/* The importance must be the sum divided by the count, and 1 for an expert that was never used. */
+/* The importance of each column must be its sum in the file divided by the count of the expert, or
+ * 1 if the count is 0. */
 static void gguf_matrices(void **state)
 {
     (void)state;
@@ -451,7 +453,8 @@ static void gguf_matrices(void **state)
         char *dat = text_of("%s/m.dat", scratch), *gguf = text_of("%s/m.gguf", scratch);
         char *x = text_of("%s/x.gguf", scratch), *y = text_of("%s/y.gguf", scratch);
         for (size_t c = 0; c < count; c++)
-            plain[c] *= 4; /* legacy() declares sums of 4 calls */
+            plain[c] *=
+                4; /* legacy() writes 4 as the number of calls, by which the sums are divided */
         write_file(dat, file, legacy(file, name, plain, (uint32_t)count));
         gguf_matrix(gguf, name, sums, counts, experts, columns);
         convert_with(from, dat, x);

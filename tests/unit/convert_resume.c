@@ -75,10 +75,11 @@ static void make_source(uint64_t seed)
 }
 
 typedef struct ending {
-    int reports;      /* index of the progress report at which the run ends; -1: never */
-    bool kills;       /* true: the process is killed; false: the run is cancelled */
-    const char *last; /* counts only reports after all tensors are written, and checks that this
-                         file does not exist yet; NULL: counts all reports */
+    int reports; /* index of the progress report at which the run ends; -1: never */
+    bool kills;  /* true: the process is killed; false: the run is cancelled */
+    /* NULL: `reports` counts all reports. Otherwise it counts only the reports after all tensors
+     * are written, and no file with this path may exist at a report. */
+    const char *last;
 } ending;
 
 static int report(void *ctx, uint64_t done, uint64_t total)
@@ -472,8 +473,8 @@ static void cancelled_at_the_end(void **state)
             double nmse;
             fresh("out");
             if (run(&jobs[j], "out", (ending){times, false, last}, &resumed, &nmse) == WB_OK) {
-                assert_true(times >= 2); /* one report after the last tensor, and one before the
-                                            first file is named */
+                assert_true(times >= 2); /* there are at least two progress calls after the last
+                                            tensor is written */
                 break;
             }
             assert_false(is_there("out", jobs[j].last));

@@ -23,7 +23,7 @@ static void finds(void **state)
         assert_true(got.factor == want->factor && got.low == want->low && got.high == want->high &&
                     got.context == want->context);
         /* Factors with the rounding errors of another program must be recognized. A list in which
-         * one factor is wrong must not. */
+         * one factor is wrong must not be recognized. */
         for (size_t k = 0; k < N; k++)
             divisors[k] *= k % 2 != 0 && divisors[k] > 1 && k < N - 1 ? 1.000002f : 1;
         assert_true(wb__llama3_find(divisors, 500000, N, &got));

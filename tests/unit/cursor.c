@@ -9,7 +9,7 @@ typedef struct window {
     const uint8_t *bytes;
     size_t step;
     size_t fetched; /* total number of bytes given */
-    size_t fail_at; /* fills from this offset on fail; SIZE_MAX: none */
+    size_t fail_at; /* a fill at this offset or after it fails; SIZE_MAX: no fill fails */
     uint8_t buffer[64];
 } window;
 

@@ -79,8 +79,8 @@ static void by_hand(void **state)
     }
 }
 
-/* Checks the decimal number half way between two doubles, one slightly larger, and one slightly
- * smaller. */
+/* Checks three decimal numbers: the number half way between two adjacent doubles, a slightly larger
+ * number, and a slightly smaller number. */
 static void check_tie(uint64_t bits)
 {
     double low, high;
@@ -113,7 +113,7 @@ static void ties(void **state)
 {
     (void)state;
     uint64_t random = 2;
-    /* valgrind computes long doubles as doubles */
+    /* valgrind computes long doubles as doubles, which are not precise enough for this test */
     if (LDBL_MANT_DIG < 64 || is_slow())
         skip();
     for (int i = 0; i < 1500; i++)

@@ -56,9 +56,9 @@ typedef struct expectation {
 } expectation;
 
 /*
- * Of the test model's tensors, matrix, large and vector begin at a multiple of 64 bytes; the tensor
- * odd does not. A packed tensor never gets a zero-copy buffer, because its parts are joined in a
- * copy; an empty tensor has no bytes to share.
+ * In the test model, the tensors "matrix", "large" and "vector" begin at multiples of 64 bytes; the
+ * tensor "odd" does not. A packed tensor never gets a zero-copy buffer, because its parts are
+ * joined in a copy; an empty tensor has no bytes to share.
  */
 static const expectation expectations[] = {
     {"Processor", 0, 0, false, true, true, 4, 4},
@@ -163,7 +163,7 @@ static void every_call_may_fail(void **state)
     (void)state;
     which = "Processor";
     fake_fail_all(fake, small, open_fake, -36, WB_ERROR_IO, may_fail);
-    which = "Graphics"; /* not found by this name if the query of device names fails */
+    which = "Graphics"; /* no device is found by this name if the query of device names fails */
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
     which = NULL;
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);

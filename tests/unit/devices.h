@@ -111,8 +111,8 @@ static inline void *devices_target_of(void *ctx, const wb_piece *piece, uint64_t
     return piece->tensor < DEVICE_STORED ? t->handles[piece->tensor] : NULL;
 }
 
-/* Returns the size of tensor i in bytes after conversion to *dtype. Sets *dtype to -1 (unchanged)
- * if the tensor has no floating-point type. */
+/* Returns the size of tensor i in bytes after conversion to *dtype. If the tensor has no
+ * floating-point type, it is not converted: sets *dtype to -1. */
 static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t *dtype)
 {
     wb_tensor tensor = {.size = sizeof tensor};

@@ -71,9 +71,9 @@ static void edits_without_memory(void **state)
             wb_status status = wb_edit_file(path, &edit, 1, &options, &edited, &error);
             assert_clean(&c);
             done = !c.failed;
-            /* The edit may succeed although an allocation failed, because reading does not need all
-             * allocations. The edit may fail although the new file is in place, because the last
-             * sync failed. */
+            /* The edit may succeed although an allocation failed, because reading a file can do
+             * without some allocations. The edit may fail although the new file is in place,
+             * because the last sync failed. */
             assert_true(status == WB_OK || (!done && status != WB_ERROR_ARGUMENT));
             bool is_new = value_is(path, to);
             assert_true(is_new || (status != WB_OK && value_is(path, "v")));

@@ -9,7 +9,7 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 
-#define MOST 9000 /* number of values; more than two runs (4,096 values that are summed together) */
+#define MOST 9000 /* number of values: more than two runs of 4,096; each run is summed separately */
 
 static float before[MOST], after[MOST];
 static uint64_t state_of_random = 7;
@@ -95,7 +95,7 @@ static void exact(void **state)
     }
 }
 
-/* Tests non-finite values at any position of a run. */
+/* Tests non-finite values at several positions. */
 static void not_finite(void **state)
 {
     (void)state;

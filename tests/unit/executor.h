@@ -18,7 +18,8 @@ typedef struct crew {
     atomic_size_t taken;
 } crew;
 
-/* Calls `body` in reverse order, because the library must not rely on the order. */
+/* Calls `body` with the indices in descending order, because the library must not rely on their
+ * order. */
 static inline void *crew_work(void *arg)
 {
     crew *c = arg;

@@ -410,7 +410,8 @@ static void errors(void **state)
     }
 }
 
-/* Writes `head`, then `text` n times, then `tail`, and returns the message of the error. */
+/* Parses a table that consists of `head`, n times `text`, and `tail`. Returns the message of the
+ * error, or an empty string. */
 static const char *repeated(reading *r, const char *head, const char *text, size_t n,
                             const char *tail)
 {

@@ -75,8 +75,8 @@ static bool lacks_zlib(void)
     return status == WB_ERROR_UNSUPPORTED;
 }
 
-/* Repeats the call with each allocation failing once, or, if there are many allocations, only some
- * of them. With `for_good`, all later allocations fail too. */
+/* Repeats the call. In each run, another allocation fails; if there are many allocations, only some
+ * of them are made to fail. With `for_good`, all later allocations of the run fail too. */
 static void fail_each(run_function *run, const char *path, bool for_good)
 {
     uint64_t expected = 0;

@@ -249,7 +249,7 @@ static void other_layouts(void **state)
     begin(&o); /* no tensors and no metadata */
     assert_int_equal(ST->write(&o.context, &o.file), WB_OK);
     end(&o);
-    for (int big = 0; big < 2; big++) { /* lengths with every remainder modulo the alignment */
+    for (int big = 0; big < 2; big++) { /* name lengths with every remainder modulo 32 */
         for (int n = 0; n < 33; n++) {
             char name[40];
             begin(&o);

@@ -139,7 +139,8 @@ static void empty_array_element(gguf *g, uint64_t i)
     gguf_array(g, i % 3 == 0 ? STR : i % 3 == 1 ? ARR : U8, 0);
 }
 
-/* Begins arrays that are nested n levels deep, each with one element. */
+/* Begins an array with one element. nest_element then begins such an array in the innermost array,
+ * so that n items are nested n levels deep. */
 static void begin_nest(gguf *g, uint64_t n)
 {
     (void)n;

@@ -55,8 +55,9 @@ static size_t nothing(char *to, uint64_t i, uint32_t *random)
     return 0;
 }
 
-/* Makes words of which some are empty. The last letter before an empty word and the zeros of its
- * length look like a length, so the library may guess an offset that is wrong by one byte. */
+/* Makes words of which some are empty. The length of an empty word consists of zeros. These zeros
+ * and the letter before them look like a length too, so the library may guess an offset that is
+ * wrong by one byte. */
 static size_t sometimes_nothing(char *to, uint64_t i, uint32_t *random)
 {
     return i % 3 == 0 ? 0 : words(to, i, random);

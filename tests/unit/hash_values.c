@@ -111,7 +111,8 @@ static void implementations(void **state)
     wb__libcrypto_sha256_free(library);
 }
 
-/* Adds a message in pieces of random length, and then further messages with the same state. */
+/* Hashes messages in pieces of random length. All messages use the same wb__sha256, one after the
+ * other. */
 static void pieces(void **state)
 {
     (void)state;

@@ -175,8 +175,9 @@ static void configs(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_config(rows[i].before, rows[i].member, rows[i].after, 10);
-        /* Four times the members must take less than 8 times the time. The limit lies between 4
-         * (linear) and 16 (quadratic), because other programs may disturb the measurement. */
+        /* Reading four times as many members must take less than 8 times as long. Linear time would
+         * give 4, and quadratic time 16. The limit lies between them, because other programs may
+         * disturb the measurement. */
         double some = 0, more = 1;
         for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
             some = open_config(rows[i].before, rows[i].member, rows[i].after, n);

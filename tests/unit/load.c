@@ -313,8 +313,8 @@ static void digests_are_those_of_the_files(void **state)
     free(wrong);
 }
 
-/* If a file is truncated during the load, the error must contain its new end, and no access may
- * fault. */
+/* If a file is truncated during the load, the error must contain the offset of its new end, and no
+ * access may cause SIGBUS. */
 static void a_file_that_shrinks_is_an_error(void **state)
 {
     static const wb_io ios[] = {WB_IO_READ, WB_IO_DIRECT, WB_IO_AUTO};

@@ -54,9 +54,9 @@ typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* errno with which the affected calls fail; 0: none fails. LESS: the first
-                     * affected call does not fail, but returns fewer bytes */
-    size_t less;    /* LESS: maximum number of bytes returned */
+    int os_error;   /* errno with which the affected calls fail; 0: none fails. If `kind` is
+                     * LESS, the first affected call returns fewer bytes instead of failing */
+    size_t less;    /* if `kind` is LESS: maximum number of bytes returned */
     unsigned times; /* number of consecutive affected calls */
 } fault;
 
@@ -466,8 +466,8 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
                    (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)
-        gone_on = false; /* the failed read was not direct: an element that two pieces share is
-                          * read through the page cache */
+        gone_on = false; /* The failed read was not a direct read, so the load may fail. An element
+                          * that two pieces share is read through the page cache. */
     /* A read that failed in io_uring is repeated with pread, so the load may succeed. */
     if (rung > 0 && what->times < 1000)
         gone_on = status == WB_OK;

@@ -122,7 +122,8 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 static void config_values(void **state)
 {
     (void)state;
-    char *zeros = malloc(20001), *text; /* the library keeps only one of two lists this long */
+    char *zeros = malloc(20001),
+         *text; /* a list; two of them exceed the limit MAX_ELEMENTS (derive_meta.c) */
     assert_non_null(zeros);
     for (size_t i = 0; i < 20000; i++)
         zeros[i] = i % 2 == 0 ? ',' : '0';

@@ -63,8 +63,8 @@ static void check_row(const reader *r, char *cells[8])
     check(r, cells[1], index, &slice, -1, cells[7]);
 }
 
-/* Checks that the table lists all tensors of the model. For a model with packed tensors, it also
- * lists their parts. */
+/* Checks that the table lists all tensors of the model. For a model with packed tensors, the
+ * table also lists their parts. */
 static void check_count(const wb_model *model, uint64_t listed, bool packed)
 {
     uint64_t count = model == NULL ? listed : wb_tensor_count(model);

@@ -65,7 +65,7 @@ static const spelling spellings[] = {
     {"whisper", "encoder.conv1.bias", "enc.conv1.bias"},
     {"whisper", "encoder.ln_post.weight", "enc.output_norm.weight"},
     {"whisper", "decoder.ln.bias", "output_norm.bias"},
-    /* names that no rule covers, or only in part */
+    /* names that match no rule, and a name without a suffix */
     {"llama", "model.layers.00.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.65536.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.-1.mlp.down_proj.weight", NULL},

@@ -1,7 +1,7 @@
 /*
  * Tests the download of a repository from a server in this process: the checksum of the journal,
- * every failure of an allocation, a callback that stops, invalid options, and servers that list one
- * thing and send another.
+ * every failure of an allocation, a callback that cancels the download, invalid options, and
+ * servers that list one thing and send another.
  */
 #include "web_server.h"
 
@@ -22,7 +22,7 @@ static const char *lies; /* replaces the size of the large file in the listing *
 
 static void sums(void **state)
 {
-    /* by the package xxhash 3.6 of Python, for the first n bytes of the sequence 131 * i + 7 */
+    /* Python's package xxhash 3.6 computed these sums of the first n bytes of 131 * i + 7. */
     static const struct {
         size_t n;
         uint64_t sum;
@@ -356,7 +356,8 @@ int main(void)
     assert_non_null(bytes);
     for (size_t i = 0; i < LARGE; i++)
         bytes[i] = (unsigned char)next_random(&seed);
-    /* If libcurl loads libcrypto before the library does, the loader of glibc loses 40 bytes. */
+    /* Compute a digest first, so that the library loads libcrypto before libcurl does. In the other
+     * order, the loader of glibc leaks 40 bytes. */
     free(sha256_of(bytes, 1));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(bytes);

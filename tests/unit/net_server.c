@@ -745,7 +745,8 @@ static void listing_without_end(void **state)
     assert_int_equal(server.requests, 1000);
 }
 
-/* The settings of the user must not reach the tests, nor may a proxy see their requests. */
+/* Removes the environment variables that contain settings of the user or name a proxy, because they
+ * would change the results of the tests. */
 static void clear_environment(void)
 {
     static const char *const names[] = {"HF_ENDPOINT",

@@ -67,7 +67,7 @@ static void refused_urls(void **state)
 
 static void relative(void **state)
 {
-    /* RFC 3986, 5.4.1, for the cases that a Location can have */
+    /* The examples of RFC 3986, section 5.4.1, that can occur in a Location field. */
     static const char *const pairs[][2] = {
         {"g", "http://a/b/c/g"},       {"./g", "http://a/b/c/g"}, {"g/", "http://a/b/c/g/"},
         {"/g", "http://a/g"},          {"//g", "http://g/"},      {"?y", "http://a/b/c/d;p?y"},

@@ -195,8 +195,8 @@ static bytes make_compressed(uint64_t unpacked)
     return file;
 }
 
-/* Opening must accept a file whose arrays have 16 times the size of their compressed data plus 256
- * MiB, and refuse a file with one more byte. */
+/* Opening must accept a file whose arrays are 256 MiB larger than 16 times the size of their
+ * compressed data, and refuse a file whose arrays have one more byte. */
 static void test_expansion(void **state)
 {
     const uint64_t most = 16 * (uint64_t)PACKED + ((uint64_t)256 << 20);

@@ -9,7 +9,7 @@
 typedef struct text_hole {
     const char *name;
     const char *header;
-    size_t data; /* bytes after the header */
+    size_t data; /* number of bytes after the header */
     const char *code;
 } text_hole;
 

@@ -103,8 +103,8 @@ static weights *make_affine(unsigned bits, unsigned group, const char *scales)
     return w;
 }
 
-/* Checks the buffers of one, two and three affine tensors: first the values of all tensors, then
- * all scales, then all biases. Also checks the offsets of these sections. */
+/* Checks the buffers of one, two and three affine tensors. A buffer must contain the values of all
+ * tensors, then all scales, then all biases. Also checks the offsets of these sections. */
 static void check_affine(unsigned bits, unsigned group, int32_t code, bool keep)
 {
     weights *w = make_affine(bits, group, "BF16");
@@ -163,8 +163,9 @@ static void affine(void **state)
     }
 }
 
-/* Checks the buffers of one, two and three tensors without biases: first the values of all tensors,
- * then all scales, then at a multiple of 4 bytes the per-tensor scales, if there are any. */
+/* Checks the buffers of one, two and three tensors without biases. A buffer must contain the values
+ * of all tensors, then all scales. If there are per-tensor scales, they must follow at a multiple
+ * of 4 bytes. */
 static void check_scaled(const char *mode, unsigned bits, unsigned group, int32_t code,
                          const char *global)
 {

@@ -660,7 +660,7 @@ static wb_status run_once(const wb_model *model, const wb_allocator *allocator,
     return status;
 }
 
-/* Repeats run_once with each allocation of model, provider and device failing once. */
+/* Repeats run_once. In each run, another allocation of the model, provider or device fails. */
 static void allocations(void **state)
 {
     (void)state;

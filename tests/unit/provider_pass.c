@@ -262,7 +262,7 @@ typedef struct loader {
     wb_status status;
 } loader;
 
-/* Prefetches the buffers in another order than other threads do, and gets them. */
+/* Body of a thread: prefetches the buffers, each thread in another order, and then gets them. */
 static void *load_all(void *arg)
 {
     loader *l = arg;

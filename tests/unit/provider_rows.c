@@ -54,7 +54,7 @@ static unsigned char *get(wb_provider *provider, const char *name, wb_buffer *bu
     return bytes;
 }
 
-/* Checks a section of a buffer against the permuted rows of a stored part. */
+/* Checks that a section of a buffer consists of the rows of a stored part, permuted. */
 static void check_section(const wb_buffer *buffer, const unsigned char *bytes, uint32_t section,
                           const unsigned char *part, size_t n, size_t rows, bool to_half)
 {
@@ -414,7 +414,8 @@ static void test_qkv(void **state)
     weights_free(w);
 }
 
-/* A slice of q may begin inside a head if the layer cannot be divided among so many ranks. */
+/* If the heads of a layer cannot be divided among the given number of ranks, a slice of q may begin
+ * inside a head. */
 static void test_slices_inside_heads(void **state)
 {
     (void)state;
@@ -516,7 +517,7 @@ static void test_virtual_names(void **state)
 }
 
 /* If the number of rows of qkv does not agree with the numbers of heads in the config, the rows of
- * q, k and v are unknown, so that q alone must be refused. */
+ * q, k and v are unknown, so a request for q alone must be refused. */
 static void test_unknown_division(void **state)
 {
     (void)state;

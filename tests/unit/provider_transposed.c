@@ -168,7 +168,7 @@ static packed held(kind of, const wb_buffer *b, const unsigned char *bytes)
 }
 
 /* Checks that `rows` rows of the buffer, from row `to` on, equal rows of the stored matrix, from
- * row `from` on. The inputs of the buffer are those of the matrix from `first` on. */
+ * row `from` on. Input i of the buffer is input first + i of the matrix. */
 static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, uint64_t from,
                        uint64_t rows, uint64_t first)
 {
@@ -538,7 +538,8 @@ static uint64_t half_row(uint64_t row)
     return row - row % 16 + row % 16 / 2 + row % 2 * 8;
 }
 
-/* Permutes the rows of q and k, alone and fused with v, which is not permuted, and in a slice. */
+/* Tests the permutation of the rows of q and k: of each alone, in a slice, and in a buffer that is
+ * fused with v, whose rows are not permuted. */
 static void row_order(void **state)
 {
     (void)state;

@@ -153,8 +153,8 @@ static void plain(void **state)
         check_subject(&(subject){model, names[i], WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, names[i], WB_PLAIN_KEEP, 0, 1, 1});
     }
-    /* Tensors other than embeddings and outputs must not be padded, and neither must a tensor whose
-     * number of rows is already a multiple. */
+    /* Tensors other than embeddings and outputs must not be padded. A tensor whose number of rows
+     * is already a multiple of the requested number must not be padded, either. */
     wb_provider *provider = make_provider(model, NULL, WB_PLAIN_KEEP, 0, 64);
     assert_int_equal(ask(provider, "layers.0.attention.q.weight", 0, 0, 0).shape[0], 150);
     wb_provider_destroy(provider);

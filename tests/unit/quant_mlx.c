@@ -29,7 +29,7 @@ static wb_model *open_golden(const char *name)
     return model;
 }
 
-/* The values that MLX quantized to make a file of results. The caller frees the buffer. */
+/* The unquantized values from which MLX made a golden file. The caller frees the buffer. */
 typedef struct input {
     int32_t dtype;
     uint64_t elements;

@@ -1,6 +1,7 @@
 /*
- * Tests the list of quantization names: the conversion accepts each name, no name occurs twice (in
- * any case), and the names of all llama.cpp file types and of all accepted dtypes are in the list.
+ * Tests the list of quantization names: the conversion accepts each name, no name occurs twice
+ * (upper and lower case count as equal), and the names of all llama.cpp file types and of all
+ * accepted dtypes are in the list.
  */
 #include "support.h"
 

@@ -95,7 +95,7 @@ static void fp8_rows(void **state)
                 bytes_read = 0;
                 for (uint64_t row = 0; row < s.rows; row += count)
                     check_rows(model, &s, row, row + count < s.rows ? count : s.rows - row);
-                /* The rows, and at most one row of scales for each, may be read. */
+                /* For each row, at most the row itself and one row of scales may be read. */
                 uint64_t scale_row = (264 + blocks[i][1] - 1) / blocks[i][1] * 4;
                 assert_true(bytes_read <= s.rows * (264 + scale_row));
             }

@@ -26,7 +26,8 @@ static wb_status open_with(const char *header, uint64_t announced, const char *d
 
 static const char one[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}";
 
-/* White space, brackets and quotes at the beginning of the tensor data must count as data. */
+/* White space, brackets and quotes at the beginning of the tensor data belong to the data. The
+ * reader must not take them for a part of the header. */
 static void data_is_not_padding(void **state)
 {
     (void)state;

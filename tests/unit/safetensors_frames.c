@@ -10,8 +10,8 @@
 
 /* ---- notations ---- */
 
-/* The text of a member: after the name, between the two data offsets, and after the second data
- * offset; and the separator of members. */
+/* The text of a member without its name and its two data offsets: `before`, from the name to the
+ * first offset; `between` the offsets; `after` the second offset. `separator` separates members. */
 static const struct notation {
     const char *what, *before, *between, *after, *separator;
 } notations[] = {

@@ -103,7 +103,7 @@ typedef struct text {
 #define MEMBERS 300
 
 /* Text before and after the digits of the name of a member. Some names look like the end of a
- * member, and some need the parser of JSON. */
+ * member. Others contain characters that only the JSON parser handles, not the fast parser. */
 static const struct name {
     const char *before, *after;
 } names[] = {
@@ -186,7 +186,8 @@ static void pieces_are_used(void **state)
 
 #define LARGE 90000 /* number of tensors; the header has 5 MB */
 
-/* Makes a file with LARGE tensors of one byte. `number` returns the numbers of their names. */
+/* Makes a file with LARGE tensors of one byte. number(i) is the number in the name
+ * of tensor i. */
 static text large_file(unsigned (*number)(unsigned i))
 {
     text t = {.bytes = malloc((size_t)LARGE * 80), .n = WB__ST_LENGTH_BYTES};
@@ -279,7 +280,8 @@ static unsigned distinct(unsigned i)
     return i * 7919 % LARGE;
 }
 
-/* Returns the number in the name of tensor i, such that few names are repeated. */
+/* Returns the number in the name of tensor i. For one tensor in 20000, the number is that of an
+ * earlier tensor, so that the name occurs twice. */
 static unsigned repeated(unsigned i)
 {
     return i % 20000 == 19999 ? i / 2 : i;

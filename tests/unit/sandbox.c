@@ -459,8 +459,8 @@ static bool is_of_uprobes(long number)
 
 static bool writes; /* the command has an output */
 
-/* Every system call that is not in the table `calls` must fail with ENOSYS, and so must all numbers
- * of the x32 ABI. */
+/* Every system call that is not in the table `calls` must fail with ENOSYS, and so must all system
+ * call numbers of the x32 ABI. */
 static int makes_other_calls(void)
 {
     static const long first[] = {0, 0x40000000};
@@ -627,7 +627,8 @@ static void write_contents(void)
     free(folder);
 }
 
-/* Makes attempts in a new folder. Afterwards, the model and the other file must be unchanged. */
+/* Runs the attempts `rows` in a new directory. Afterwards, the model and the other file must be
+ * unchanged. */
 static void run_tries(const try_row *rows, size_t count)
 {
     scratch = scratch_make();

@@ -145,7 +145,7 @@ static void keeps_permissions(void **state)
     assert_int_equal(write_file(in("a"), "new", 0, NULL), WB_OK);
     assert_int_equal(stat(in("a"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
-    /* The new contents do not get the privileges of the old ones. */
+    /* The new file must not have the setuid and setgid bits of the old file. */
     assert_int_equal(chmod(in("a"), 06755), 0);
     assert_int_equal(write_file(in("a"), "new", 0, NULL), WB_OK);
     assert_int_equal(stat(in("a"), &st), 0);

@@ -133,8 +133,8 @@ static wb_status count_read(void *ctx, uint64_t offset, void *dst, size_t n, siz
     return WB_OK;
 }
 
-/* No byte may be read twice. Only the first 4 KiB may be read in excess, because the length of the
- * header is not known before. */
+/* No byte may be read twice. The first read may get up to 4 KiB, and so bytes after the header,
+ * because the length of the header is not known before. */
 static void reads_its_header_once(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void shares_its_pages(void **state)
 {
     (void)state;
     if (is_slow())
-        skip(); /* valgrind reports its own memory maps */
+        skip(); /* under valgrind, the system reports the memory maps of valgrind */
     char *path = text_of("%s/shared.safetensors", folder);
     char *text = text_of("{\"t\":{\"dtype\":\"U8\",\"shape\":[%zu],\"data_offsets\":[0,%zu]}}",
                          SHARED_BYTES, SHARED_BYTES);

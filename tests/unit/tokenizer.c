@@ -3,7 +3,8 @@
 
 #include "arch/tokenizer/pretokenizer.h"
 
-/* Tests a BPE tokenizer with escapes, ids without a token, and added tokens, in an unusual order.
+/* Tests a file of a BPE tokenizer whose members are in an unusual order. It has escapes, ids
+ * without a token, and added tokens.
  * Its merges are strings (two parts separated by a space) or arrays of two strings. */
 static void byte_pairs(void **state)
 {

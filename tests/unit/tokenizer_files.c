@@ -381,8 +381,8 @@ static void pieces(void **state)
 }
 
 /*
- * A file with fewer than 4 bytes for each token must be reported and ignored, unless it has at most
- * 16,384 tokens, whatever their size.
+ * A file with more than 16,384 tokens must be reported and ignored if it has fewer than 4 bytes for
+ * each token. A file with at most 16,384 tokens must be accepted, however few bytes it has.
  */
 static void dense_files(void **state)
 {
@@ -396,7 +396,8 @@ static void dense_files(void **state)
         {100000, "a\n", false}, {100000, "abc\n", true},
     };
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
-        /* Tests each case with lines of vocab.txt and with tokenizer.model pieces of this size. */
+        /* Tests each case twice: as vocab.txt with lines `each`, and as tokenizer.model with pieces
+         * of the same size. */
         bool is_model = i % 2 != 0;
         const char *each = cases[i / 2].each;
         size_t n = strlen(each), all = 0;
@@ -543,7 +544,7 @@ static void odd_vocabularies(void **state)
     free(json);
     release(&m);
 
-    prepare(&m); /* tokens without a score */
+    prepare(&m); /* Unigram: added tokens must get a low score, because they have none */
     make_from(
         &m,
         "{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"b\",-2]]},\"added_tokens\":["

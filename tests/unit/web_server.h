@@ -56,7 +56,7 @@ static inline void web_header(int fd, const char *status, const char *lines)
 }
 
 /* Sends the header of a response with the bytes from `first` to before `end` of a file of `total`
- * bytes. The body, which the caller sends, has `length` bytes. The numbers may be wrong. */
+ * bytes. The body, which the caller sends, has `length` bytes. Tests may pass wrong numbers. */
 static inline void web_partial(const web_request *r, const char *etag, uint64_t first, uint64_t end,
                                uint64_t total, uint64_t length)
 {

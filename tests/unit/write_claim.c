@@ -86,7 +86,8 @@ static void half_a_set_goes(void **state)
 static void whole_sets_stay(void **state)
 {
     (void)state;
-    /* Temporary file 0 has a second hard link or is already removed, so both sets are complete. */
+    /* A set is complete if its temporary file 0 has a second hard link (set 2) or is already
+     * removed (set 3). */
     make(".wb-0000000000000002-00000.tmp");
     make_link(".wb-0000000000000002-00000.tmp", "n.safetensors.index.json");
     make(".wb-0000000000000002-00001.tmp");

@@ -189,8 +189,8 @@ static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
     return writer;
 }
 
-/* Writes the tensor in pieces of random sizes. Most are from memory that has the alignment of the
- * file offset, some from unaligned memory. */
+/* Writes the tensor in pieces of random sizes. The addresses of most pieces have the same remainder
+ * modulo 4096 as their file offsets, as direct I/O requires; those of every seventh do not. */
 static void put_tensor(wb_writeback *behind, const wb_writer *writer, uint64_t index,
                        uint64_t bytes, unsigned char *memory)
 {

@@ -266,7 +266,7 @@ static void compressed_members(void **state)
         size_t empty, cut, unpacked;
         const char *code;
     } rows[] = {{0, 0, n, ""},
-                {300, 0, n, ""}, /* begins with much compressed data that gives no bytes */
+                {300, 0, n, ""}, /* begins with 300 deflate blocks that contain no bytes */
                 {0, n - 5, n, "deflate"},
                 {300, n - 5, n, "deflate"},
                 {0, 0, n + 1, "npy-extent"},

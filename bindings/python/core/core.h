@@ -142,7 +142,7 @@ typedef struct handle {
     wb_net *net; /* the network, if the model was opened by its address; else NULL */
     Py_buffer bytes;
     bool from_memory;
-    bool writable; /* mapped bytes may be changed */
+    bool writable; /* the mapped bytes may be changed (WB_OPEN_COPY_ON_WRITE) */
 } handle;
 
 typedef struct model_object {

@@ -45,8 +45,8 @@ static PyObject *make_section(core_state *state, lent *buffer, const wb_section 
     storage *memory = storage_of(&buffer->shared, base + section->offset);
     array_object *array = memory == NULL ? NULL : array_make(state, memory, dtype, shape, rank);
     if (array != NULL && !host) {
-        array->writable = true; /* a read-only array would need a copy for consumers before
-                                 * DLPack 1.0 */
+        array->writable = true; /* consumers of DLPack before 1.0 would need a copy of a
+                                 * read-only array */
         array->device_type = it->device_type;
         array->device_id = it->device_id;
     }

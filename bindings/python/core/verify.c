@@ -1,4 +1,4 @@
-/* verify(): findings about a model, open or not. */
+/* verify(): findings about an open model, or about the model at a path. */
 #include "core.h"
 
 typedef struct verify_call {

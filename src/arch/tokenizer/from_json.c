@@ -94,7 +94,7 @@ static bool add_json_tokens(wb__token_maker *m)
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
-        if (i < extra.count) /* larger ids have no token */
+        if (i < extra.count) /* ids from extra.count on have no token */
             text = wb__tokenizer_json_token(&m->json, i, &is_token);
         made =
             is_token ? add_json_token(m, i, text, extra.kinds[i]) : wb__token_add_pad(tokenizer, i);

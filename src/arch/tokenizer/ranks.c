@@ -68,8 +68,8 @@ static bool find(const token_index *tokens, wb__str text, size_t *number)
     return found != 0;
 }
 
-/* Sets the score of the token that merge number `rank` produces, unless an earlier merge has set
- * it. */
+/* Sets the score of token `number`, which merge number `rank` produces, unless an earlier merge has
+ * set the score. */
 static void score_token(wb__tokenizer *tokenizer, size_t number, uint64_t rank, uint64_t merges)
 {
     uint32_t bits = wb__load_le32(&tokenizer->scores[number]);

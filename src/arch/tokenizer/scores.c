@@ -74,9 +74,9 @@ static inline const uint8_t *take_score(const uint8_t *p, const uint8_t *end, fl
     uint64_t bits;
     memcpy(&bits, &quotient, sizeof bits);
     /*
-     * If the quotient is too close to the midpoint of two float32 values, rounding twice can give
-     * the wrong value, so the JSON parser parses the score. `below` is the part of the mantissa
-     * that float32 drops.
+     * If the quotient is too close to the midpoint of two float32 values, rounding it a second
+     * time, to float32, can give the wrong value. Then this function returns NULL, and the JSON
+     * parser parses the score. `below` is the part of the mantissa that float32 drops.
      */
     uint64_t below = bits & ((UINT64_C(1) << 29) - 1);
     if (below - ((UINT64_C(1) << 28) - 2) <= 4)

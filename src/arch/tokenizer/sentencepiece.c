@@ -17,7 +17,7 @@ static wb__message message_of(const wb__field *f)
     return (wb__message){f->bytes, f->bytes_end, false};
 }
 
-/* The proofs assume this contract. */
+/* The proofs of the other functions assume this contract. It is not proved itself. */
 /*@ assigns \nothing; */
 static float float_of(uint32_t bits)
 {

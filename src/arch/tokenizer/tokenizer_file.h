@@ -18,14 +18,14 @@
 #include "arch/string_arrays.h"
 #include "json/tree.h"
 
-/* Position of a token's string in `text` or `rest` of wb__tokenizer_json. */
+/* The string of a token, as a range of the buffer `text` or `rest` of a wb__tokenizer_json. */
 typedef struct wb__token_at {
-    uint32_t at;
-    uint32_t len; /* WB__TOKEN_NONE: no token has this id */
+    uint32_t at;  /* offset of the string in the buffer, in bytes */
+    uint32_t len; /* length of the string in bytes, or WB__TOKEN_NONE: no token has this id */
 } wb__token_at;
 
 #define WB__TOKEN_NONE UINT32_MAX
-#define WB__TOKEN_REST (UINT32_C(1) << 31) /* flag in len: the position is in `rest` */
+#define WB__TOKEN_REST (UINT32_C(1) << 31) /* flag in wb__token_at.len: the string is in `rest` */
 #define WB__TOKENS_SPARE 16384             /* maximum number of ids without a token */
 
 typedef struct wb__tokenizer_json {

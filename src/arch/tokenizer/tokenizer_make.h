@@ -2,9 +2,9 @@
  * arch/tokenizer/tokenizer_make.h: shared functions for creating a tokenizer.
  *
  * One file per input format creates the tokenizer: from_json.c (tokenizer.json), from_pieces.c
- * (tokenizer.model), from_lines.c (vocab.txt). Each appends the tokens in the order of their ids.
- * The string is appended to tokenizer->tokens; wb__token_set_type and wb__token_set_score set the
- * rest.
+ * (tokenizer.model), from_lines.c (vocab.txt). Each appends the tokens in the order of their ids:
+ * it adds the text of a token to tokenizer->tokens, sets its type with wb__token_set_type, and sets
+ * its score with wb__token_set_score.
  */
 #ifndef WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H
 #define WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H

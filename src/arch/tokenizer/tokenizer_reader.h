@@ -9,7 +9,7 @@
 
 #include "arch/tokenizer/tokenizer_file.h"
 
-/* A part of the file that is excluded from `rest`. */
+/* A part of the file, such as the vocabulary, that is not copied to wb__tokenizer_json.rest. */
 typedef struct wb__span {
     size_t from, to;
 } wb__span;

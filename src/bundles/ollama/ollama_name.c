@@ -13,8 +13,8 @@
 #define DEFAULT_TAG WB__STR("latest")
 #define PART_MAX 80
 #define HOST_MAX 350
-/* Size of the buffer for the file name that wb__ollama_kept_path makes. File names have at most 255
- * bytes, and the difference is for suffixes that are added later. */
+/* Size of the buffer for the file name that wb__ollama_kept_path makes. It is below 255, the
+ * maximum length of a file name, because suffixes are added later. */
 #define KEPT_MAX 240
 
 static bool is_word(char c)

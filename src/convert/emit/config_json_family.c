@@ -44,9 +44,10 @@ static void add_list(const family_members *m, const wb__key_row *row)
     wb__json_write_end(&writer, ']');
 }
 
-/* Writes the member of a row if the value of the row is a list or null. Exception: a row whose
- * expression is the word `null` writes nothing, because it cancels a row that the family inherits.
- * Only an expression that is evaluated to null writes a member with the value null. */
+/* Writes the member of config.json that a row describes, if the value of the row is a list or null.
+ * Exception: a row whose expression is the word `null` writes nothing, because it cancels a row
+ * that the family inherits. Only an expression that is evaluated to null writes a member with the
+ * value null. */
 static void add_member(void *ctx, const wb__key_row *row)
 {
     const family_members *m = ctx;

@@ -11,7 +11,7 @@
 
 /* ---- values of a tensor ---- */
 
-/* Reads the values of a tensor and sets *n to their number. If *n is not 0, the tensor must have
+/* Reads the values of a tensor. If *n is 0, sets *n to their number; otherwise the tensor must have
  * *n values. Sets *values to NULL and returns WB_OK if the tensor does not exist or has another
  * number of values. */
 static wb_status read_factors(const wb__emit_job *out, const char *name, uint64_t *n,

@@ -7,7 +7,8 @@
 #include "convert/recipe/imatrix.h"
 #include "weighbridge/experimental.h"
 
-/* Returns true if a store can contain the file. Ollama does not read big-endian GGUF files. */
+/* Returns true if an Ollama store can contain the file. Ollama does not read big-endian GGUF
+ * files. */
 static bool fits_store(const wb_model *model)
 {
     wb_file file = {.size = sizeof file};

@@ -63,7 +63,8 @@ static bool is_copied(const wb__emit_job *out, wb__str name)
            (is_store(out) || !wb__str_equal(name, WB__STR("config.json")));
 }
 
-/* Reports a file that has no place in the output. It is a warning if models need such files. */
+/* Reports a file that has no place in the output: as a warning if it is a known sidecar file,
+ * otherwise as info. */
 static wb_status note_left_out(wb__emit_job *out, const char *name)
 {
     const char *known;
@@ -163,9 +164,10 @@ static wb_status copy_unknown(void *ctx, const char *name)
     return copy_listed(ctx, name);
 }
 
-/* Copies the sidecar files of a directory whose files the caller's functions read, for example from
- * a web server. Such a directory may list no files, or only weight files. Files with known names
- * are therefore opened by name, and the list is used only for other files. */
+/* Copies the sidecar files of a directory that is read through functions of the caller (wb_files),
+ * for example from a web server. The list of such a directory may be empty, or contain only weight
+ * files. Files with known names are therefore opened by name, and the list is used only for other
+ * files. */
 static wb_status copy_provided(wb__emit_job *out)
 {
     listing l = {.out = out};

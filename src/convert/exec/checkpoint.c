@@ -264,8 +264,9 @@ static int lock(wb__checkpoint *journal)
     return EBUSY;
 }
 
-/* If the file is a journal of this plan, counts its valid records and removes the rest. Otherwise
- * replaces the contents of the file by an empty journal. Returns 0 or an errno value. */
+/* If the file is a journal of this plan, counts its valid records and removes everything after
+ * them. Otherwise replaces the contents of the file by an empty journal. Returns 0 or an errno
+ * value. */
 static int begin(wb__checkpoint *journal, uint64_t conversion)
 {
     uint8_t want[HEAD_BYTES], got[HEAD_BYTES];

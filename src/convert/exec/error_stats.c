@@ -126,8 +126,8 @@ static double double_at(const uint8_t *bytes)
     return value;
 }
 
-/* Adds each value in binary64. A value beyond the range of binary32 counts as overflowed, even if
- * the encoder replaces it by a finite value. */
+/* Adds the error of each value, computed in binary64. A value beyond the range of binary32 counts
+ * as overflowed, even if the encoder replaces it by a finite value. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n)
 {

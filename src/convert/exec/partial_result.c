@@ -21,8 +21,8 @@
 typedef struct search {
     wb__context *context;
     wb_partial *found;
-    /* Directory that is searched. is_inside: a directory that contains only partial files.
-     * Otherwise the directory of the output, which also contains other files. */
+    /* Directory that is searched. If is_inside is set, it contains only partial files. Otherwise
+     * it is the directory of the output, which also contains other files. */
     const char *folder;
     wb__str base; /* file name of the output */
     bool discards;
@@ -58,9 +58,9 @@ static void free_path(const search *s, char *path)
         wb__free(&s->context->allocator, path, strlen(path) + 1);
 }
 
-/* Returns true if a file named `whole` is the output of another conversion, because a journal
- * exists for this name. Its partial file then does not belong to the output of this search. Also
- * returns true if out of memory. */
+/* Returns true if a journal exists for an output file named `whole`. The file then is the output of
+ * another conversion, and its partial file must not be counted or removed. Also returns true if out
+ * of memory. */
 static bool has_journal(const search *s, wb__str whole)
 {
     struct stat st;
@@ -216,7 +216,8 @@ static wb_status lock(const search *s, const char *journal, int *fd)
     return status;
 }
 
-/* Searches the directory of the output. If files are to be removed, locks the journal first. */
+/* Counts the partial files and the journal in the directory of the output, or removes them if
+ * s->discards is set. Locks the journal before it removes files. */
 static wb_status search_all(search *s, const char *journal)
 {
     struct stat st;

@@ -106,7 +106,7 @@ wb_status wb__emit_tensors(wb__emit_job *out)
 
 /* ---- the complete run ---- */
 
-/* Sets ollama.file_type to the name of the quantization that the model has. */
+/* Sets ollama.file_type to the name of the output's quantization. */
 static wb_status set_file_type(wb__emit_job *out)
 {
     const wb__quant *quant = &out->conversion->quant;
@@ -167,8 +167,8 @@ static wb_status create(wb__emit_job *out)
     return status;
 }
 
-/* Opens the journal of a model in an Ollama store. Creates the directory of the partial output,
- * which contains the journal. */
+/* Opens the journal of a model in an Ollama store. The journal is in the directory of the partial
+ * output, which this function creates. */
 static wb_status open_journal_in_store(wb__emit_job *out, wb__checkpoint **journal)
 {
     wb_conversion *conversion = out->conversion;

@@ -28,8 +28,8 @@
 #define SPAN_MAX 64           /* maximum number of tiles in a span */
 /* maximum size of a span with more than one tile, in output bytes */
 #define SPAN_BYTES ((uint64_t)4 << 20)
-/* Lower limit of the maximum span size, in bytes, unless the memory limit requires less. The writer
- * does not use direct I/O for smaller spans. */
+/* The maximum span size is at least this number of bytes, because the writer does not use direct
+ * I/O for smaller spans. If the memory limit is low, the maximum is smaller anyway. */
 #define SPAN_LEAST ((uint64_t)512 << 10)
 /* Maximum number of Ollama blobs in a round. Completing a blob is slow, because it waits for the
  * disk. */
@@ -118,8 +118,8 @@ static uint64_t buffer_bytes(uint64_t bytes)
     return bytes == 0 ? 0 : (bytes / WB_WRITEBACK_ALIGNMENT + 2) * WB_WRITEBACK_ALIGNMENT;
 }
 
-/* Returns a source tensor of the row. If the row has several source tensors, they have the same
- * encoding, and the first is returned. */
+/* Returns the index of the source tensor of an output tensor. If there are several source tensors,
+ * they have the same encoding, and the index of the first is returned. */
 static uint64_t first_source(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t numbers = wb__tensors_numbers(&conversion->model->tensors);
@@ -295,8 +295,8 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
     return wait_for(w, context, w->buffer);
 }
 
-/* Sets the buffers of a tile: scratch buffers in made->rest, and output buffers that follow the
- * tiles which the span already contains. */
+/* Sets the buffers of a tile. The scratch buffers are in made->rest. The output buffers begin after
+ * the output of the tiles that the span already contains. */
 static void lay_out(const runner *r, const span *made, wb__tile *tile)
 {
     tile->raw = made->rest;

@@ -303,8 +303,9 @@ static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, f
     return WB_OK;
 }
 
-/* Reads the matrices A and B, for a stack those of each expert. Sets *a to matrices [rank, inputs]
- * and *b to matrices [outputs, rank], whatever layout the adapter file has. */
+/* Reads the matrices A and B. For a stack of experts, reads the matrices of each expert. Sets
+ * *a to matrices [rank, inputs] and *b to matrices [outputs, rank], whatever layout the adapter
+ * file has. */
 static wb_status read_halves(const adapter *of, wb__str name, const target *to, uint64_t rank,
                              float **a, float **b)
 {

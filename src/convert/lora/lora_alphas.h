@@ -27,7 +27,7 @@ typedef struct wb__lora_alphas {
 } wb__lora_alphas;
 
 /* Reads the value of "alpha_pattern". `patterns` is WB__NO_NODE if the file does not contain
- * this member. The list is allocated from the arena. */
+ * this member. alphas->list is allocated from the arena. */
 wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb__tree *tree,
                                wb__node patterns, wb__lora_alphas *alphas);
 

@@ -84,7 +84,8 @@ static bool is_gelu(const wb__fact *a, const wb__fact *b)
            wb__str_starts_with(b->text, WB__STR("gelu"));
 }
 
-/* Writes the message about a setting for which llama.cpp uses the value `usual`. */
+/* Writes the message about a setting in config.json that llama.cpp ignores: it always uses the
+ * value `usual`. */
 static void describe(char *text, size_t size, const wb__fact *usual)
 {
     wb__str word = usual->text;

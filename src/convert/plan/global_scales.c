@@ -320,7 +320,8 @@ static bool has_input(const wb_conversion *conversion, uint64_t part)
                    ->elements;
 }
 
-/* Adds a row for the input scales if all source tensors `parts` have one. */
+/* Adds a row for the input scales if each of the source tensors `parts` has an input scale, unless
+ * all these scales are 1. */
 static wb_status add_inputs(wb_conversion *conversion, wb__context *context,
                             const wb__planned_tensor *row, const uint32_t *parts, uint64_t count)
 {

@@ -196,8 +196,8 @@ static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
             conversion->lora_count > 0);
 }
 
-/* Returns true if the tensor is a scale of activations that programs do not load from a file of
- * the target. Activation scales that llama.cpp loads are not handled here, but together with
+/* Returns true if the tensor is a scale of activations that programs do not load from a file in
+ * the target format. Activation scales that llama.cpp loads are not handled here, but together with
  * their weights (global_scales.c). */
 static bool is_of_activations(const wb_conversion *conversion, uint64_t i)
 {

@@ -17,8 +17,8 @@
 typedef struct wb__rope_scaling {
     const char *said; /* name of the method in config.json */
     const char *word; /* value of rope.scaling.type in GGUF; NULL: the key is not written */
-    /* NULL: GGUF needs no tensors for the method. Otherwise GGUF needs tensors, which only families
-     * with the line "token HINT" in their description (arch/families) can have. */
+    /* NULL: GGUF needs no tensors for the method. Otherwise it needs tensors, and the method can be
+     * converted only if the family's description (arch/families) has the line "token HINT". */
     const char *hint;
 } rope_scaling;
 

@@ -70,7 +70,8 @@ void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_
     row->from = wb__plan_form_of(conversion, view == NULL ? row->source : view->parts[0],
                                  &row->by_view, &global);
     row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
-    /* Some packed encodings are decoded in units of complete rows. */
+    /* Some packed encodings are decoded in complete rows only, so a part of a row takes as long to
+     * read as the whole row. */
     row->reads_part_rows = !row->by_view || (view == NULL && row->from.scheme == WB__SCHEME_PLAIN &&
                                              wb__dtype_is_plain(wb__dtype_get(row->from.dtype)));
     if (row->keeps_global)

@@ -1,4 +1,4 @@
-/* Conversions of models whose architecture is unknown to another format. */
+/* Conversions of a model to another format if the architecture of the model is unknown. */
 #include "arch/nearest_family.h"
 #include "convert/convert.h"
 #include "convert/convert_messages.h"

@@ -20,8 +20,8 @@ wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix *
 void wb__imatrix_free(wb__imatrix *matrix);
 
 /* Sets the importance values of a row of the plan. Does nothing if `matrix` is NULL or has no
- * entry for the tensor. Returns WB_ERROR_ARGUMENT if the entry has another number of values
- * than the tensor has columns (for stacked experts, than experts times columns). */
+ * entry for the tensor. Returns WB_ERROR_ARGUMENT if the number of values in the entry
+ * is not the number of columns of the tensor (for stacked experts: experts times columns). */
 wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context,
                            wb__planned_tensor *row);
 

@@ -244,11 +244,11 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
 }
 
 /*
- * Returns the position of a tensor, by which rules select layers (is_among), counted as in
- * llama.cpp: the number of earlier tensors of the same kind (PART_*), or the layer number if the
- * model has experts and the kind is not PART_V. Sets *of to the number of positions: for PART_V the
- * number of v tensors in the model, otherwise the number of layers. Returns 0 for kinds whose rules
- * do not depend on the position.
+ * Returns the position of a tensor, counted as in llama.cpp. Rules select layers by this position
+ * (is_among). It is the number of earlier tensors of the same kind (PART_*). Exception: if the
+ * model has experts and the kind is not PART_V, it is the layer number. Sets *of to the number of
+ * positions: for PART_V the number of v tensors in the model, otherwise the number of layers.
+ * Returns 0 for kinds whose rules do not depend on the position.
  */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {

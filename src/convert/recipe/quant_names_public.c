@@ -4,7 +4,8 @@
 #include "dtype/dtype.h"
 #include "weighbridge/experimental.h"
 
-/* The names that are not file types of llama.cpp. Names of dtypes follow. */
+/* wb_quant_name lists the file types of llama.cpp, then the names of this array, then the names of
+ * dtypes. */
 static const char *const others[] = {
     "mxfp4",       "mxfp8",      "nvfp4",      "int4",       "int8",       "affine2:64",
     "affine3:64",  "affine4:64", "affine5:64", "affine6:64", "affine8:64", "affine4:32",
@@ -14,8 +15,9 @@ static const char *const others[] = {
 #define DTYPES 256 /* all wb_dtype numbers are smaller than this number */
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* Returns true if --quant accepts the name of this dtype and no other list has it. Names are
- * compared without case, because MXFP4 and mxfp4 are accepted as the same name. */
+/* Returns true if --quant accepts the name of this dtype, and the name is neither that of a file
+ * type nor in `others`. Names are compared without case, because --quant accepts MXFP4 and mxfp4 as
+ * the same name. */
 static bool is_listed(const wb__dtype *dtype)
 {
     wb__quant quant;

@@ -31,8 +31,8 @@ KERNEL static inline lane load_state(const wb__sha256_state state)
     lane l;
     __m128i dcba = _mm_loadu_si128((const __m128i *)(const void *)state);
     __m128i hgfe = _mm_loadu_si128((const __m128i *)(const void *)(state + 4));
-    /* A name lists the words of a vector from the highest 32-bit element to the lowest. Only
-     * `badc` lists them from the lowest to the highest. */
+    /* The name of a vector consists of the names of its words (a to h), from the highest 32-bit
+     * element to the lowest. Only in the name `badc`, the lowest element is first. */
     __m128i badc = _mm_shuffle_epi32(dcba, 0xB1);
     __m128i efgh = _mm_shuffle_epi32(hgfe, 0x1B);
     l.abef = _mm_alignr_epi8(badc, efgh, 8);

@@ -38,7 +38,7 @@
 #include "weighbridge/metadata.h"
 
 #define WB__GGUF_MAGIC_BYTES 4
-#define WB__GGUF_FIXED_BYTES (4 + 4 + 8 + 8) /* magic, version, tensors, entries */
+#define WB__GGUF_FIXED_BYTES (4 + 4 + 8 + 8) /* magic, version, tensor count, entry count */
 #define WB__GGUF_KEY_MAX 65535
 #define WB__GGUF_NAME_MAX 64
 #define WB__GGUF_RANK_MAX 4

@@ -92,7 +92,8 @@ static inline void walk(lanes *l, const uint8_t *block, bool big_endian)
     }
 }
 
-/* Rewrites lengths. Stops at the first length of 64 KiB or more; returns the number rewritten. */
+/* Replaces the lengths of n strings by the in-memory encoding of lengths (model/metadata.h). Stops
+ * at the first length of 64 KiB or more. Returns the number of replaced lengths. */
 static inline size_t rewrite(uint8_t *block, const uint16_t *at, size_t n, bool big_endian)
 {
     for (size_t i = 0; i < n; i++) {
@@ -118,7 +119,8 @@ static void set_marks(progress *to, size_t block_at, const uint16_t *at, size_t 
         to->marks[next++] = (uint32_t)(block_at + at[i]);
 }
 
-/* Reads the strings of an available block, up to the first wrong guess. */
+/* Reads the strings of a block whose bytes are available. Stops after the lane that does not end at
+ * the guessed start of the next lane. */
 static inline void take_block(progress *to, bool big_endian)
 {
     wb__cursor *cursor = to->reader->cursor;

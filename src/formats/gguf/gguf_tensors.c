@@ -155,7 +155,8 @@ static wb_status read_offset(wb__gguf_reader *reader, const wb__kind *kind, uint
                         wb__gguf_text(reader), WB__MSG_GGUF_OFFSET, (unsigned long long)*offset,
                         (unsigned long long)reader->alignment);
     reader->irregular |= *offset != reader->expected;
-    /* An end beyond 64 bits is outside the file; gguf_layout.c reports it. */
+    /* If the end does not fit in 64 bits, the tensor extends beyond the end of the file, which
+     * gguf_layout.c reports. */
     if (!wb__add(*offset, kind->bytes, &end) || !wb__align_up(end, reader->alignment, &end)) {
         reader->irregular = true;
         end = 0;

@@ -10,9 +10,9 @@ static wb_status fail(const wb__npz *npz, const wb__npz_member *member, wb__find
 }
 
 /*
- * Makes the n bytes at file offset `at` available. If n is less than PIECE, reads up to PIECE bytes
- * ahead, but not beyond the start of the directory. Bytes that are already in the buffer are not
- * read again. The caller guarantees that the file contains the n bytes.
+ * Makes the n bytes at file offset `at` available. If n is less than PIECE, makes PIECE bytes
+ * available, but none beyond the start of the directory. Bytes that are already in the buffer are
+ * not read again. The caller guarantees that the file contains the n bytes.
  */
 static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **bytes)
 {

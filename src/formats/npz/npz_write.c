@@ -79,7 +79,8 @@ static uint32_t flags_of(const archive *a, wb__str name)
     return flags;
 }
 
-/* Writes the common fields of local headers and entries, up to the checksum. */
+/* Writes the flags, compression method, time and date. Local headers and directory entries both
+ * have these fields before the checksum. */
 static void put_common(const archive *a, wb__str name)
 {
     wb__buffer *out = &a->file->header;

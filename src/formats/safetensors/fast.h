@@ -58,9 +58,9 @@ FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
 
 /*
  * Parses members from *key on and sets *key to the first member that it does not parse. If the
- * reason is that this member has another frame than expected, sets *other to the closing quote of
- * its name; otherwise to NULL. Returns the end of the last parsed member. Calls no functions and is
- * not inlined, so that the constants of the vector code stay in registers.
+ * reason is that the text after the name is not the expected frame (see above), sets *other to the
+ * closing quote of the name; otherwise to NULL. Returns the end of the last parsed member. Calls no
+ * functions and is not inlined, so that the constants of the vector code stay in registers.
  */
 FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reader,
                                                             const uint8_t **key, const uint8_t *end,
@@ -68,8 +68,8 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
 {
     wb__table *table = reader->table;
     const uint8_t *p = *key, *taken = p;
-    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* the header offset of any p is (uint32_t)p
-                                                     * - zero */
+    uint32_t zero = (uint32_t)(uintptr_t)p - where; /* offset in the header of the byte at any p:
+                                                     * (uint32_t)p - zero */
     char *to = table->names + table->names_used;
     wb__record *record = table->records_end - table->count;
     uint64_t expected = reader->expected;
@@ -126,7 +126,8 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
                          (uint32_t)(uintptr_t)p - zero, hash_name(&table->hasher, name, name_len)};
         to += name_len + 1;
         history = (history << 2 ^ frame->number) % WB__ST_HISTORIES;
-        /* If the tensors are not in the order of their data, the number of digits is unknown. */
+        /* If this tensor begins where the previous one ends, the next tensor probably begins at
+         * tensor_end. Otherwise, the number of digits of the next offset is unknown. */
         guess = tensor_begin == expected ? digits : 0;
         irregular |= tensor_begin != expected;
         expected = tensor_end;

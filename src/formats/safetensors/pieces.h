@@ -46,7 +46,8 @@ _Static_assert(WB__ST_PIECE_MIN >= WB__ST_LEAD,
 /* Number of bytes that a task maps at once: a huge page. */
 #define WB__ST_MAP_BYTES ((uintptr_t)2 << 20)
 
-/* Maximum number of kinds of a parser: one chunk of a list, which never moves. */
+/* Maximum number of tensor kinds (dtype and shape) of a parser. They fit in the first chunk of a
+ * list, and a chunk never moves. */
 #define WB__ST_KINDS WB__LIST_CHUNK
 
 typedef struct wb__st_parser wb__st_parser;
@@ -61,12 +62,12 @@ typedef struct wb__st_piece {
     bool complete;  /* all members that begin in the piece were parsed */
     size_t tensors;
     size_t names_used;
-    size_t kinds;         /* number of kinds of the parser at the end of the piece */
+    size_t kinds;         /* number of kinds in parser->table after the piece was parsed */
     uint64_t first_begin; /* data offset of the first tensor */
     uint64_t expected;    /* end of the data of the last tensor */
     /* a tensor does not begin at the end of the previous one in the piece, or a kind has a fault */
     bool irregular;
-    size_t first_tensor, first_name; /* position in the table, if placed */
+    size_t first_tensor, first_name; /* if placed: the position in the table */
     char *names;                     /* buffer of the names, after the records */
     wb__record *records_end;
     wb__record records[];
@@ -74,7 +75,7 @@ typedef struct wb__st_piece {
 
 /* Parses pieces for one task. */
 struct wb__st_parser {
-    wb__table table; /* the tensors of one piece, and the kinds of all its pieces */
+    wb__table table; /* the tensors of one piece, and the kinds of all pieces of the parser */
     uint8_t *text;   /* buffer for the text of a piece; NULL if the header is in memory */
     size_t text_bytes;
     wb__st_piece *spare; /* list of unused pieces */
@@ -94,11 +95,12 @@ typedef struct wb__st_job {
     size_t count;                         /* number of pieces */
     wb__st_parser *parsers[WB__ST_TASKS]; /* the parser of each task; NULL if the task did not
                                            * start */
-    wb__st_piece **parsed; /* by piece index; NULL if the piece is not parsed yet, or is placed */
+    wb__st_piece **parsed; /* by piece index; NULL if the piece is not parsed yet, or is in the
+                            * table already */
     pthread_mutex_t lock;
     /* Protected by `lock`: */
     size_t next;   /* index of the next piece to parse */
-    size_t placed; /* number of placed pieces */
+    size_t placed; /* number of pieces whose tensors have a place in the table */
     bool stopped;  /* no more pieces are parsed or placed */
     bool failed;   /* text could not be read */
     /* Offset of the key with which the next piece must begin, and offset of the end of the last
@@ -133,7 +135,7 @@ void wb__st_job_map(wb__st_job *job);
 /* Gives a parsed piece to the job. Places and copies what can be placed now. */
 void wb__st_piece_give(wb__st_job *job, wb__st_piece *piece);
 
-/* Ends the work of a parser. */
+/* Called when a parser has no more pieces to parse. Copies its pieces that are already placed. */
 void wb__st_parser_end(wb__st_job *job, wb__st_parser *parser);
 
 #endif

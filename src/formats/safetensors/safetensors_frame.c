@@ -58,7 +58,7 @@ static bool take_number(scanner *s, uint64_t *value)
     return s->p != from && !(s->p - from > 1 && *from == '0');
 }
 
-/* Takes a string without escapes, after its opening quote. */
+/* Reads the rest of a string without escapes. Its opening quote was already read. */
 static bool take_string(scanner *s, wb__str *text)
 {
     const uint8_t *from = s->p;
@@ -162,7 +162,8 @@ static void keep(wb__st_text *text, const uint8_t *from, const uint8_t *to)
     text->first = wb__load_le64(text->text) & text->first_mask;
 }
 
-/* Learns the frame of a member, in place of the oldest cached frame. */
+/* Stores the frame of a member in the cache, in place of the oldest frame. Returns false if the
+ * frame cannot be cached. */
 static bool learn(wb__st_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     scanner s = {.p = p, .end = end};
@@ -188,8 +189,8 @@ static bool learn(wb__st_reader *reader, const uint8_t *p, const uint8_t *end)
 void wb__st_forget_frames(wb__st_reader *reader)
 {
     for (size_t i = 0; i < WB__ST_FRAMES; i++) {
-        /* open.text has the bytes before the values of a tensor, which begin with the quote of its
-         * name. A single NUL marks an unused frame: no tensor matches it. */
+        /* In a used frame, open.text begins with the quote that ends the name of a tensor. In an
+         * unused frame it is a single NUL, which matches no tensor. */
         reader->frames[i].open.len = 1;
         reader->frames[i].open.text[0] = '\0';
     }

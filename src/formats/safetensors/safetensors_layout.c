@@ -51,7 +51,8 @@ static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t exp
                     end - begin);
 }
 
-/* Checks rules 8 to 11. Sets *data_bytes to the end of the last tensor. */
+/* Checks rules 8 to 11 of docs/format/safetensors.md. Sets *data_bytes to the end of the last
+ * tensor. */
 static wb_status check_places(wb__st_reader *reader, const wb__order *order, uint64_t *data_bytes)
 {
     *data_bytes = 0;

@@ -6,9 +6,9 @@
 /* ---- memory ---- */
 
 /*
- * Returns the maximum number of bytes, from the start of a piece on, that its parser gets. The fast
- * parser begins no member where fewer than WB__ST_FAST_MARGIN bytes are left, so with this number
- * it stops at the end of the piece.
+ * Returns the maximum number of bytes that the parser of a piece gets: those of the piece, and
+ * WB__ST_FAST_MARGIN - 1 bytes after it. The fast parser begins no member where fewer than
+ * WB__ST_FAST_MARGIN bytes are left. It therefore begins no member after the end of the piece.
  */
 static size_t reach(const wb__st_job *job)
 {
@@ -46,8 +46,8 @@ void wb__st_piece_free(const wb__st_job *job, wb__st_piece *piece)
     wb__free(&job->reader->context->allocator, piece, piece_bytes(job));
 }
 
-/* Size of a cache line. A copy of text has the same position in a cache line as in the file: see
- * io/window.c. */
+/* Size of a cache line. Text is copied to an address whose offset in its cache line equals the
+ * offset of the text in the file modulo LINE: see io/window.c. */
 #define LINE 64
 
 wb__st_parser *wb__st_parser_new(const wb__st_job *job)
@@ -99,7 +99,7 @@ static const uint8_t *text_at(const wb__st_job *job, const wb__st_parser *parser
                               size_t n)
 {
     const wb__cursor *cursor = job->reader->cursor;
-    if (cursor->read_at == NULL) /* all bytes are at hand */
+    if (cursor->read_at == NULL) /* all bytes are in memory */
         return cursor->end - (size_t)(cursor->end_at - offset);
     uint8_t *text = parser->text + ((offset - (uintptr_t)parser->text) & (LINE - 1));
     return cursor->read_at(cursor->fill_ctx, offset, text, n) ? text : NULL;

@@ -52,8 +52,9 @@ static void push(wb__st_piece **list, wb__st_piece *piece)
     *list = piece;
 }
 
-/* Places all parsed pieces that continue the placed ones. Adds each to the list of pieces to copy
- * of the parser that parsed it, or of `by` if that parser has ended. */
+/* Places all parsed pieces that continue the placed ones. Each parser has a list of pieces to copy.
+ * Adds a piece to the list of the parser that parsed it, or to that of `by` if that parser has
+ * ended. */
 static void place_pieces(wb__st_job *job, wb__st_parser *by)
 {
     while (!job->stopped && job->placed < job->count && job->parsed[job->placed] != NULL) {
@@ -96,8 +97,8 @@ static void copy_pieces(const wb__st_job *job, wb__st_parser *parser, wb__st_pie
 
 /* ---- memory of the table ---- */
 
-/* While one task maps WB__ST_MAP_BYTES of the table, the other tasks fill less than this number of
- * further bytes. */
+/* The next part of the table is mapped when fewer than MAP_AHEAD mapped bytes are unused. While one
+ * task maps this part, the other tasks use fewer than MAP_AHEAD bytes. */
 #define MAP_AHEAD ((uintptr_t)1 << 20)
 
 /* Returns the address of the next WB__ST_MAP_BYTES bytes to map, or 0. Names grow upwards from
@@ -118,7 +119,8 @@ static uintptr_t to_map(wb__st_job *job)
     return 0;
 }
 
-/* Maps the part of a page that belongs to the region; nothing if the address is 0. */
+/* Maps the part of the page at address `page` that belongs to the region. Does nothing if `page` is
+ * 0. */
 static void map(const wb__st_job *job, uintptr_t page)
 {
     const wb__table *table = job->reader->table;

@@ -115,16 +115,16 @@ bool wb__st_take_pieces(wb__st_reader *reader)
     if (job.parsed != NULL)
         run(&job);
     wb__free(a, job.parsed, job.count * sizeof *job.parsed);
-    /* If a read failed, the usual reader reads the same bytes again, and reports the error as if
-     * there were no pieces. */
+    /* If a read failed, the reader without pieces reads the same bytes again, and reports the error
+     * if there still is one. */
     if (job.failed || job.parsed == NULL) {
         reader->parallel_from = UINT64_MAX;
         return false;
     }
     if (job.taken != at)
         adopt(&job);
-    /* At least as many bytes as were parsed in vain are left to the usual reader, so that the time
-     * stays linear. */
+    /* The tasks may have parsed pieces in vain. Before tasks start again, the usual reader parses
+     * at least as many bytes as these pieces have, so that the total time stays linear. */
     reader->parallel_from = wb__cursor_at(reader->cursor) +
                             (uint64_t)(job.next - job.placed + 1) * reader->division.bytes;
     return job.taken != at;

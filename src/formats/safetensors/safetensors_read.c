@@ -9,8 +9,9 @@ static int bid(const wb__head *head)
     if (head->bytes[WB__ST_LENGTH_BYTES] != '{' || header < 2)
         return 0;
     /*
-     * A header length within the file is a strong sign. A longer header may belong to a truncated
-     * file, which the reader then reports. A length of 1 TiB or more belongs to another file type.
+     * If the header ends within the file, the file is very likely safetensors. A longer header may
+     * belong to a truncated file, which the reader then reports. A length of 1 TiB or more belongs
+     * to another file type.
      */
     if (wb__in_range(WB__ST_LENGTH_BYTES, header, head->file_bytes))
         return 90;

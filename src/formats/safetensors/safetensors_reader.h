@@ -111,9 +111,9 @@ struct wb__st_reader {
 
     wb__st_fast *fast; /* NULL: none */
     wb__st_division division;
-    uint64_t parallel_from; /* offset from which members may be parsed in pieces */
+    uint64_t parallel_from; /* members after this offset may be parsed by several threads */
     unsigned next_frame;    /* index of the frame to replace next */
-    size_t kinds_max;       /* no frame of a new kind is learned if the table has this many kinds */
+    size_t kinds_max;       /* if the table has this many kinds, no frame of a new kind is stored */
     /* `history` is a hash of the frames of the last four members. follower[hash] is the frame that
      * followed the last time that `history` had this value, and is tried first, because most
      * headers repeat the same sequence of frames. */
@@ -125,9 +125,9 @@ struct wb__st_reader {
 /*
  * Reads a file like wb__format_safetensors.read, using the given fast parser. If `fast` is NULL,
  * only the JSON parser is used, which is the reference. A header of at least division->header_min
- * bytes is parsed in pieces if the caller provides an executor. The vector versions compute the
- * hash of wb__name_hash_aes, so `model` must have been initialized with the processor features that
- * select this hash.
+ * bytes is parsed in pieces if the caller provides an executor. The fast parsers with vector
+ * instructions compute the hash of wb__name_hash_aes, so `model` must have been initialized with
+ * the processor features that select this hash.
  */
 wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
                       wb__st_fast *fast, const wb__st_division *division);

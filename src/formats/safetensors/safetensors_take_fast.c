@@ -31,8 +31,8 @@ static void take_last(wb__st_reader *reader)
 
 /*
  * Runs the fast parser on the members at the cursor. In a large header, first runs it on a few
- * bytes only, and then parses the rest in pieces, but only if the fast parser has parsed a member:
- * dividing a header into pieces is expensive.
+ * bytes only. If it has parsed a member there, parses the rest of the header in pieces. Otherwise
+ * does not, because dividing a header into pieces is expensive.
  */
 void wb__st_take_fast(wb__st_reader *reader)
 {

@@ -50,7 +50,7 @@ typedef struct wb__int4 {
     const void *qweight;
     const void *qzeros;
     const void *scales;
-    const void *g_idx;    /* gptq: the group of each input; if NULL, the group is input / group */
+    const void *g_idx;    /* gptq: group of each input; NULL: input i is in group i / `group` */
     int32_t scales_dtype; /* a float type */
     uint64_t out, in;
     uint64_t group; /* number of inputs that share a scale; `in` for a single group */

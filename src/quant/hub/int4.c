@@ -6,6 +6,7 @@
  *     AWQ    the codes of a word belong to eight outputs of one input, in the order 0 2 4 6 1 3 5 7
  *     GPTQ   the codes of a word belong to eight inputs of one output. A word of zero-points
  *            belongs to eight outputs of one group; stored values are one less than the zero-points
+ *            (equal to them in checkpoint_format gptq_v2)
  */
 #include "quant/hub/tiles.h"
 

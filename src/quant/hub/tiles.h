@@ -18,7 +18,8 @@ typedef struct wb__int4_group {
     int32_t zeros[8];
 } wb__int4_group;
 
-/* Decodes n inputs of the words, from input `first` on. first + n is at most 8. */
+/* Decodes n of the eight inputs of the tile in `words`, from input `first` on. first + n is at most
+ * 8. */
 typedef void wb__int4_tile(const uint32_t words[8], unsigned first, unsigned n,
                            const wb__int4_group *group, float *values, uint64_t stride);
 

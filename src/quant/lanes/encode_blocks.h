@@ -99,7 +99,8 @@ KERNEL static inline float quantize_range(const float *x, int top, float *min, b
 
 /* ---- with an importance matrix: 16 blocks at a time, one per lane ---- */
 
-/* Returns the mean of the squares of the row, which all its blocks use. */
+/* Returns the mean of the squares of the values in a row. It is the same for all blocks of a
+ * row. */
 KERNEL static inline float row_variance(const float *x, size_t n)
 {
     float sum = 0;

@@ -35,10 +35,10 @@
 #define WAYS 4   /* maximum number of ways, which are combinations of the shifts of two octets */
 
 /*
- * Sums over the values below a rank (before), and over the values from this rank on (behind). A
- * split has two positions, which are the ranks `first` and `second` (wb__iq1_split). For a split,
- * lx is lx_behind[way][second] - x_before[first], and l2 is l2_before[way][first] +
- * l2_behind[way][second].
+ * Sums over the values whose rank is below an index (before), and over the other values (behind).
+ * The rank of a value is its position in ascending order. A split has two positions, which are the
+ * ranks `first` and `second` (wb__iq1_split). For a split, lx is lx_behind[way][second] -
+ * x_before[first], and l2 is l2_before[way][first] + l2_behind[way][second].
  */
 typedef struct split_sums {
     float x_before[RANKS + 1];
@@ -95,7 +95,8 @@ KERNEL static inline void score_roughly(size_t n, size_t ways, const split_sums 
 }
 
 /*
- * Computes the sums of a split exactly as the scalar code does. If its score is greater than
+ * Computes the sums of a split (wb__iq1_split) exactly as the scalar code does. If its score is
+ * greater than
  * *score, stores the split in *best and its score in *score.
  */
 typedef void look_at_split(const void *ctx, size_t first, size_t second, size_t way, float *score,

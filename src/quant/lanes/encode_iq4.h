@@ -102,8 +102,8 @@ KERNEL static void encode_iq4_nl(const float *x, const float *importance, uint8_
 }
 
 /*
- * Quantizes the scales of a block. Sets inverse[g] to the factor by which the values of group g are
- * multiplied.
+ * Quantizes the scales of a block. Sets inverse[g] to the factor by which the values of group g
+ * must be multiplied before they are rounded to levels.
  */
 KERNEL static inline void finish_iq4_xs(const float *scales, uint8_t *out, float *inverse)
 {

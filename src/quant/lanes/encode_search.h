@@ -88,8 +88,8 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     for (size_t i = 0; i < n; i++) {
         q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
         /*
-         * Replace the values of lanes with only tiny values by zeros, so that their quants do not
-         * change.
+         * In lanes with only tiny values, replace the values by zeros. The following search then
+         * does not change the quants of these lanes.
          */
         d->x[i] = f_choose(d->zero, f_set(0), x[i]);
         d->w[i] = f_mul(d->x[i], d->x[i]);

@@ -61,8 +61,8 @@ typedef enum wb__mlx_global {
 /* How the exponent of an E8M0 scale is rounded. */
 typedef enum wb__mlx_e8m0 {
     WB__MLX_E8M0_UP = 0,     /* MLX 0.32.2 and later: up to the next power of two */
-    WB__MLX_E8M0_NEAREST = 1 /* MLX up to 0.32.1, Ollama: log2, computed in the dtype of the
-                              * input, to nearest */
+    WB__MLX_E8M0_NEAREST = 1 /* MLX up to 0.32.1, Ollama: log2 of the scale, rounded to the
+                              * dtype of the input, then to the nearest integer */
 } wb__mlx_e8m0;
 
 /*
@@ -123,7 +123,7 @@ typedef struct wb__mlx_encoded {
 typedef struct wb__mlx_encoding {
     wb__mlx_e8m0 e8m0;
     bool has_global;    /* nvfp4: scales are relative to global_scale */
-    float global_scale; /* the largest magnitude in the whole tensor, as for GLOBAL_AMAX */
+    float global_scale; /* the g of WB__MLX_GLOBAL_AMAX: largest magnitude of the tensor */
 } wb__mlx_encoding;
 
 /*

@@ -24,7 +24,8 @@
 #define WB__MLX_GROUP_MAX 128
 
 #define WB__MLX_AFFINE_SCALE_MIN 1e-7f
-#define WB__MLX_GLOBAL_RANGE 2688.0f /* 6 * 448, the largest product of E2M1 and E4M3 */
+#define WB__MLX_GLOBAL_RANGE                                                                       \
+    2688.0f /* 6 * 448: the largest E2M1 value times the largest E4M3 value */
 
 /* The format to which a decoder rounds, and which it writes. */
 typedef enum wb__mlx_format {
@@ -41,8 +42,9 @@ typedef void wb__mlx_affine_decoder(const uint8_t *packed, const float *scales, 
                                     size_t group, size_t groups, uint8_t *dst);
 
 /*
- * Decodes groups: computes value * scale, rounded to the kernel's format. In F32, the product is
- * then multiplied by `factor` and rounded again. `factor` is 1 if there is no global scale.
+ * Decodes groups: computes value * scale, rounded to the format that the kernel writes. A kernel
+ * that writes F32 then multiplies the product by `factor` and rounds it again. `factor` is 1 if
+ * there is no global scale.
  */
 typedef void wb__mlx_scaled_decoder(const uint8_t *packed, const float *scales, float factor,
                                     size_t group, size_t groups, uint8_t *dst);
@@ -93,7 +95,8 @@ typedef void wb__mlx_narrower(const float *floats, uint8_t *dst, size_t n);
 
 typedef struct wb__mlx_kernels {
     uint32_t features; /* the WB__CPU_* features the set requires */
-    /* returns true if the compiler fused operations; the set is then not used */
+    /* returns true if the compiler fused a multiplication and an addition, which changes the
+     * rounding; the set is then not used */
     bool (*contracted)(void);
     wb__mlx_affine_decoder *affine_decode[WB__MLX_BITS][WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e2m1_decode[WB__MLX_FORMATS];

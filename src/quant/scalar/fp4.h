@@ -1,4 +1,5 @@
-/* quant/scalar/fp4.h: the scales of MXFP4 and NVFP4, divided by two as in fp4.c. */
+/* quant/scalar/fp4.h: the scales of MXFP4 and NVFP4, divided by two. The code in fp4.c
+ * multiplies them by doubled values, which are integers. */
 #ifndef WB_QUANT_SCALAR_FP4_H
 #define WB_QUANT_SCALAR_FP4_H
 
@@ -22,7 +23,8 @@ static inline float wb__half_of_e8m0(uint8_t e)
  */
 static inline uint8_t wb__e8m0_for(float x)
 {
-    /* least_j[p] is the smallest j for which the logarithm of x does not round to n */
+    /* least_j[p] is the smallest j for which the logarithm of x does not round to n; the comment
+     * above defines j, n and p */
     static const uint8_t least_j[8] = {1, 2, 3, 6, 12, 23, 45, 89};
     if (!(x > 0))
         return 0;

@@ -48,8 +48,9 @@ static void rank_anything(const float *x, size_t n, uint8_t *order)
 }
 
 /*
- * Computes the order of the values, stable for equal values. The rank of a value is the number of
- * values before it. Counting these values needs no unpredictable branches and can be vectorized.
+ * Sorts the values: sets order[k] to the index of the value with rank k. The rank of a value is the
+ * number of values before it in ascending order; equal values keep their order. Counting these
+ * values needs no unpredictable branches and can be vectorized.
  */
 void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 {
@@ -290,7 +291,7 @@ static bool encode_group_m(const wb__iq1_search *search, const float *x, const f
 /* An encoded group, for computing the scale of the block. */
 typedef struct group_m {
     wb__iq1_split found;
-    uint16_t codes[2]; /* for a group of zeros: code 0, which is point 0 */
+    uint16_t codes[2]; /* one per 8 values: 2 bits per level; 0 for a group of zeros */
 } group_m;
 
 /*

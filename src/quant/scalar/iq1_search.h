@@ -11,9 +11,10 @@
 #define WB__IQ1_GROUP_M 16
 
 /*
- * The values -1, 0 and 1 of the coordinates 0, 1 and 2: plus 1/8 in row 0 (shifted up), minus 1/8
- * in row 1 (shifted down). Entry 3 is unused. Entries 4 to 7 repeat entries 0 to 3, for lookups
- * that use three bits (a coordinate has two).
+ * Maps a coordinate of a point to a value. The coordinates 0, 1 and 2 stand for -1, 0 and 1. Row 0
+ * contains these values plus 1/8 (shifted up), row 1 these values minus 1/8 (shifted down). Entry 3
+ * is unused. A coordinate has two bits; entries 4 to 7 repeat entries 0 to 3 for lookups that use
+ * three bits.
  */
 extern const float wb__iq1_levels[2][8];
 
@@ -23,8 +24,9 @@ extern const float wb__iq1_levels[2][8];
  */
 typedef struct wb__iq1_split {
     float scale;
-    /* Values of ranks below `first` become -1, values of ranks from `second` on become 1. `first`
-     * is SIZE_MAX if no split reduces the error. */
+    /* Values with a rank below `first` become -1, values with a rank of at least `second` become
+     * 1, and the values between them become 0. `first` is SIZE_MAX if no split reduces the
+     * error. */
     size_t first, second;
     unsigned down; /* bit o is set if octet o is shifted down */
 } wb__iq1_split;

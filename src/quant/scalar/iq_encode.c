@@ -34,7 +34,7 @@ static const wb__iq_type iq3_s = {
 /* The result of encoding a block. */
 typedef struct iq_block {
     float d;
-    uint16_t points[64]; /* point numbers in the codebook */
+    uint16_t points[64]; /* for each code: the number of its point in the codebook */
     uint8_t signs[32];   /* one byte for each octet (eight values) */
     uint8_t scales[16];
     bool zero[16]; /* true for groups of zeros, which have no points */
@@ -70,7 +70,8 @@ static void split_signs(wb__iq_group *group, const float *x, uint8_t *signs)
     }
 }
 
-/* Finds the points and the scale of a group. Returns false if the group is encoded as zeros. */
+/* Chooses the codebook points (`codes`) and the scale of a group. Returns false if the group is
+ * encoded as zeros. */
 static bool encode_group(const wb__iq_group *group, wb__iq_search *search, uint16_t *codes,
                          float *scale)
 {

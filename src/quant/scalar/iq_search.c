@@ -47,8 +47,8 @@ static unsigned best_near(const wb__iq_group *group, size_t at, uint32_t cell, f
 }
 
 /*
- * Returns the point for the values from index `at` on. Sets *moved if their code is not in the
- * codebook, so that the point is a neighbour.
+ * Returns the point for the values from index `at` on. If the code of these values is not in the
+ * codebook, sets *moved to true and returns the best neighbour of the code.
  */
 static unsigned point_for(const wb__iq_group *group, size_t at, float inverse, float scale,
                           bool *moved)
@@ -93,8 +93,9 @@ static float look_again(const wb__iq_group *group, float scale, const bool *move
 }
 
 /*
- * Tries the candidates around `middle` (see wb__iq_search). Returns the optimal scale for the
- * points of the best one, or `scale` if none reduces the error.
+ * Tries the candidate scales around `middle` (see wb__iq_search). Stores the points of the best
+ * candidate in `codes`, and returns the scale that is optimal for these points. Returns `scale` if
+ * no candidate reduces the error.
  */
 static float try_scales(const wb__iq_group *group, float middle, float scale, uint16_t *codes,
                         bool *moved)

@@ -3,8 +3,8 @@
 #include <math.h>
 
 /*
- * The two sums that give, for fixed q, the best scale lx / l2 and its gain lx² / l2 (the reduction
- * of the squared error).
+ * Sums over the values x of a group, which have the weights w and are encoded as the integers q.
+ * The best scale for these q is lx / l2, and it reduces the squared error by lx² / l2.
  */
 typedef struct sums {
     float lx; /* sum of w x q */

@@ -25,8 +25,9 @@ KERNEL static inline codes_table codes_table_of(const float *values, float scale
 }
 
 /*
- * Decodes eight values of IQ2. The permutation uses three bits of each index, but coordinates have
- * two, so the table contains its four magnitudes twice.
+ * Decodes eight values of IQ2. A coordinate has two bits, but the permutation uses three bits of
+ * each index, and the third bit may have any value. The table therefore contains the four
+ * magnitudes twice.
  */
 KERNEL static inline void put_iq2(float *out, uint32_t word, codes_table table)
 {

@@ -147,7 +147,7 @@ KERNEL static inline lanes f_load_bytes(const uint8_t *p)
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
 }
 
-/* Transposes: out[i] contains value at + i of each of the 8 arrays. */
+/* Transposes 8 x 8 values: lane k of out[i] is from[k][at + i]. */
 KERNEL static inline void f_transpose(const float *const from[LANES], size_t at, lanes *out)
 {
     __m256 a[8], b[8];

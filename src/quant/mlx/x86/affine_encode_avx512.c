@@ -122,8 +122,8 @@ AVX512 static void fit(const float *least, const float *greatest, unsigned bits,
 /* ---- codes ---- */
 
 /*
- * kept[b] lists the bytes to keep, after eight codes of b bits were packed into the first b bytes
- * of each eight bytes.
+ * Eight codes of b bits are packed into the first b bytes of each group of eight bytes. kept[b]
+ * lists the indices of these bytes, which are kept.
  */
 static const uint8_t kept[WB__MLX_BITS][64] = {
     [3] = {0,  1,  2,  8,  9,  10, 16, 17, 18, 24, 25, 26,

@@ -28,7 +28,7 @@ typedef struct wb__spread8 {
     __m256i shifts;
 } wb__spread8;
 
-/* Returns the description for the codes 8 k to 8 k + 7 of 32 codes. */
+/* Describes how to expand the codes 8 k to 8 k + 7 of 32 codes. */
 AVX2_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
@@ -54,9 +54,9 @@ AVX2_INLINE __m256i wb__codes_8(const uint8_t *packed, int bits, const wb__sprea
 }
 
 /*
- * Saturates four registers of eight integers to bytes. The result contains the integers 0 to 7, 16
- * to 23, 8 to 15, 24 to 31. Interleaving the halves of two such registers gives 16-bit words in
- * order.
+ * Saturates the 32 integers of four registers to bytes. The result has first the eight bytes of a,
+ * then those of c, b and d. If the bytes of two such results are interleaved (unpacklo, unpackhi),
+ * the 16-bit words that this gives are in the order a, b, c, d.
  */
 AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
 {
@@ -65,7 +65,8 @@ AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* Like wb__bytes_of, for unsigned values from 0 to 255. The result is in order. */
+/* Like wb__bytes_of, for unsigned values from 0 to 255, but the bytes are in the order a, b, c, d.
+ */
 AVX2_INLINE __m256i wb__codes_of(__m256i a, __m256i b, __m256i c, __m256i d)
 {
     const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
@@ -133,7 +134,8 @@ AVX2_INLINE void wb__look_up(wb__table16 table, __m256i codes, uint8_t *dst)
     _mm256_storeu_si256((__m256i *)(void *)(dst + 32), _mm256_unpackhi_epi8(low, high));
 }
 
-/* Returns the 32 4-bit codes at p, in the order of wb__bytes_of. */
+/* Unpacks 32 codes of 4 bits to bytes. Returns the codes in the order in which wb__bytes_of returns
+ * its bytes. */
 AVX2_INLINE __m256i wb__nibbles(const uint8_t *packed)
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)packed);

@@ -35,7 +35,7 @@ typedef struct wb__spread {
     __m512i shifts;
 } wb__spread;
 
-/* Returns the description for the codes starting with `first`, for lanes of `lane_bits` bits. */
+/* Describes how to expand the codes from number `first` on to lanes of `lane_bits` bits. */
 AVX512_INLINE wb__spread wb__spread_codes(int bits, int first, int lane_bits)
 {
     const int64_t every = INT64_C(0x0101010101010101);
@@ -45,7 +45,8 @@ AVX512_INLINE wb__spread wb__spread_codes(int bits, int first, int lane_bits)
                                   _mm512_set1_epi64(first * bits));
     __m512i byte = _mm512_srli_epi64(at, 3);
     __m512i bit = _mm512_and_si512(at, _mm512_set1_epi64(7));
-    uint64_t shifts = 0; /* bit offset of the code in each lane, stored in the lane's lowest byte */
+    /* Byte 0 of each lane is the bit offset of the lane's code, relative to the code of lane 0. */
+    uint64_t shifts = 0;
     for (int lane = 0; lane < 64 / lane_bits; lane++)
         shifts |= (uint64_t)(unsigned)(lane * bits) << lane * lane_bits;
     return (wb__spread){_mm512_add_epi64(_mm512_mullo_epi64(byte, _mm512_set1_epi64(every)),

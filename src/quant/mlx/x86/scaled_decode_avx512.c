@@ -72,8 +72,8 @@ AVX512_INLINE void decode_e2m1_half(const uint8_t *packed, wb__mlx_format format
 /* ---- E4M3 ---- */
 
 /*
- * 32 codes as floats, too small by a factor of 2^8. NaN codes have an arbitrary value and are
- * marked in `nan`.
+ * The values of 32 codes, divided by 2^8. The values of NaN codes are arbitrary; `nan` has a bit
+ * for each NaN code.
  */
 typedef struct small_32 {
     __m512 low, high;

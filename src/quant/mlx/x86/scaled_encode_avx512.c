@@ -1,10 +1,11 @@
 /*
  * Encoding of scaled E2M1 and E4M3 with AVX-512.
  *
- * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
- * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index into
- * a table of 64 codes is this number minus 499; 499 is the number for 0.25, the first midpoint. For
- * magnitudes above 16 and NaN, the table has the entry LARGE; the scalar code handles them.
+ * E2M1: every midpoint between two neighbouring E2M1 values, as a float, has zeros below bit 21. So
+ * for the bits u of a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller
+ * value. The index into a table of 64 codes is this number minus 499; 499 is the number for 0.25,
+ * the first midpoint. For magnitudes above 16 and NaN, the table has the entry LARGE; the scalar
+ * code handles them.
  */
 #include "quant/mlx/x86/avx512.h"
 
