@@ -66,7 +66,8 @@ AVX512_INLINE __m512i wb__load_codes(const uint8_t *packed, int bits)
         _mm256_maskz_loadu_epi8((__mmask32)((UINT64_C(1) << 4 * bits) - 1), packed));
 }
 
-/* Returns lanes with the codes in their lowest bits. */
+/* Returns lanes with one code each, in the lowest bits of the lane. `spread` determines the width of
+ * the lanes. The bits above the code are undefined. */
 AVX512_INLINE __m512i wb__codes_at(__m512i packed, wb__spread spread)
 {
     return _mm512_multishift_epi64_epi8(spread.shifts,

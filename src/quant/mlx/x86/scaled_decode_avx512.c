@@ -97,11 +97,11 @@ AVX512_INLINE __m512 with_nan(__m512 x, __mmask16 nan)
 }
 
 /*
- * Returns true if the factor 2^8, by which the converted E4M3 values are too small, can be folded
- * into the scale s: s * 2^8 must stay in range. For 16-bit results, s must also be a power of two,
- * and no product may be near the subnormal range. Then the significant bits of a product are the
- * four bits of the value, the multiplication is exact, and a bfloat16 is the upper half of the
- * float.
+ * The converted E4M3 values are too small by 2^8. Returns true if `scale` can be multiplied by 2^8
+ * instead of the values. The conditions: scale * 2^8 stays in range, no product is near the
+ * subnormal range, and there is no global scale (`factor` is 1). For 16-bit results, `scale` must
+ * also be a power of two. The multiplication of a value, which has four significant bits, is then
+ * exact, and a bfloat16 result is the upper half of the float.
  */
 AVX512_INLINE bool can_fold(float scale, float factor, wb__mlx_format format)
 {

@@ -3,9 +3,9 @@
  *
  * E2M1: every midpoint between two neighbouring E2M1 values, as a float, has zeros below bit 21. So
  * for the bits u of a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller
- * value. The index into a table of 64 codes is this number minus 499; 499 is the number for 0.25,
- * the first midpoint. For magnitudes above 16 and NaN, the table has the entry LARGE; the scalar
- * code handles them.
+ * value. A table of 64 codes is indexed by this number minus 499, where 499 is the number for 0.25,
+ * the first midpoint. The index is limited to 0 to 63. The entries for magnitudes above 16 and for
+ * NaN are LARGE; the scalar code handles these values.
  */
 #include "quant/mlx/x86/avx512.h"
 
