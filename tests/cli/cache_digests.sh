@@ -1,4 +1,5 @@
 # Files in the cache of a hub are compared with the digests that name their blobs: SHA-256, or the SHA-1 of git.
+# needs: network
 mkdir -p hub/models--o--m/blobs hub/models--o--m/snapshots/main
 cd hub/models--o--m
 file=$DATA/models/qwen3-bf16/model.safetensors

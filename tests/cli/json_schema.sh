@@ -1,5 +1,6 @@
 # Every JSON answer matches cli/wb.schema.json, which the package jsonschema checks, and every member that the
 # schema describes occurs in an answer. The jq commands of docs/json.md print what the page says.
+# needs: network
 python=python3
 $python -c 'import jsonschema' 2>/dev/null || python=/usr/bin/python3 # the package of the distribution
 python3 -B "$SOURCE/tests/cli/zoo.py"

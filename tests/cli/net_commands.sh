@@ -1,5 +1,6 @@
 # Every command that opens a model takes the address of one, with the same result as for a path; the others refuse
 # addresses.
+# needs: network
 . "$SOURCE/tests/net/servers.sh"
 mkdir -p web
 cp -r "$DATA/models/qwen3-4bit-3shards" web/model

@@ -1,4 +1,5 @@
 # Models in an object store: signed addresses, listings in pages, credentials from the environment and from files.
+# needs: network
 . "$SOURCE/tests/net/servers.sh"
 mkdir -p store/bucket/dir store/public
 cp -r "$DATA/models/qwen3-4bit-3shards" "store/bucket/dir/a b"

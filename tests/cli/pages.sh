@@ -1,5 +1,6 @@
 # Runs every command that README.md, docs and the man pages show, as it is written there, with a real model under
 # the names in these commands, with fake drivers, and with a server of the tests as the hub.
+# needs: network
 . "$SOURCE/tests/net/servers.sh"
 mkdir -p hub/owner
 cp -r "$SOURCE/demo/tiny-pycode" hub/owner/name

@@ -148,14 +148,14 @@ static void memory_is_limited(void **state)
         const wb_open_options options = {.size = sizeof options, .allocator = &allocator};
         const wb_convert_policy policy = {
             .size = sizeof policy, .quant = quants[i], .max_memory = limit};
-        assert_int_equal(wb_open(from, &options, &model, &error), WB_OK);
-        wb_status status = wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
+        wb_status status = wb_open(from, &options, &model, &error);
+        if (status == WB_ERROR_UNSUPPORTED) /* zlib is not installed */
+            skip();
+        if (status != WB_OK)
+            fail_msg("%s", error.message);
+        status = wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
         if (status == WB_OK)
             status = wb_convert(conversion, to, NULL, &error);
-        if (status == WB_ERROR_UNSUPPORTED) { /* zlib is not installed */
-            wb_close(model);
-            skip();
-        }
         if (status != WB_OK)
             fail_msg("%s", error.message);
         wb_conversion_free(conversion);
