@@ -1,5 +1,4 @@
 # Files in the cache of a hub are compared with the digests that name their blobs: SHA-256, or the SHA-1 of git.
-# needs: network
 mkdir -p hub/models--o--m/blobs hub/models--o--m/snapshots/main
 cd hub/models--o--m
 file=$DATA/models/qwen3-bf16/model.safetensors
@@ -11,7 +10,8 @@ for name in $sha256 $sha1; do
     wb verify --deep snapshots/main >/dev/null
     wb verify --deep "blobs/$name" >/dev/null
     # Looking for leaks takes another process.
-    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" wb verify --deep --sandbox snapshots/main >/dev/null
+    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" wb verify --deep --sandbox snapshots/main >/dev/null 2>err ||
+        grep -q -e '--sandbox needs' err
     printf '\0' | dd of="blobs/$name" bs=1 seek=50000 conv=notrunc 2>/dev/null
     for path in snapshots/main "blobs/$name"; do
         code=0

@@ -1,7 +1,7 @@
 # Every command that opens a model takes the address of one, with the same result as for a path; the others refuse
 # addresses.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p web
 cp -r "$DATA/models/qwen3-4bit-3shards" web/model
 cp -r "$DATA/models/qwen3-bf16" web/other

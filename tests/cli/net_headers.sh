@@ -1,6 +1,6 @@
 # How many requests and bytes it takes to read headers and single tensors from a web server.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p web/sharded web/set web/listed
 header() { # FILE TENSORS: a header of about 60 bytes for each tensor of 1,024 bytes
     python3 - "$@" <<'P'

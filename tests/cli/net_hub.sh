@@ -1,7 +1,7 @@
 # Models on a hub: the same output as from the folder, few requests, and the right result or error with every fault
 # that a hub, its content server or a proxy can have. The token goes to the hub only.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p hub/o hub/secret
 for model in qwen3-bf16 qwen3-4bit-3shards; do cp -r "$DATA/models/$model" "hub/o/$model"; done
 cp -r hub/o/qwen3-bf16 hub/secret/m

@@ -1,6 +1,6 @@
 # Models in an object store: signed addresses, listings in pages, credentials from the environment and from files.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p store/bucket/dir store/public
 cp -r "$DATA/models/qwen3-4bit-3shards" "store/bucket/dir/a b"
 cp "$DATA/models/qwen3-bf16/model.safetensors" store/public/m.safetensors

@@ -1,7 +1,7 @@
 # wb pull: the layout of the cache of huggingface_hub and of a plain folder, few requests, what is there is not
 # fetched again, patterns, and files of the user that stay.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p hub/o
 cp -r "$DATA/models/qwen3-4bit-3shards" hub/o/m
 mkdir -p hub/o/m/sub/deep

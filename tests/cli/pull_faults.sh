@@ -1,7 +1,7 @@
 # wb pull: with every fault that a hub, its content server or a proxy can have, the result is either the right bytes, or
 # a refusal after which no file has its final name. The token goes to the hub only.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p hub/o/m
 python3 -c 'import random; random.seed(1); open("hub/o/m/a.bin", "wb").write(random.randbytes(3000000))
 open("hub/o/m/b.txt", "wb").write(b"text" * 500)'

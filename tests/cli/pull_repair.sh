@@ -1,7 +1,7 @@
 # wb pull --repair: damaged bytes are found, and only the pieces of 1 MiB that contain them are fetched, if the journal of
 # the download is still there; otherwise the whole file.
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p hub/o/m
 python3 -c 'import random; random.seed(3); open("hub/o/m/a.safetensors", "wb").write(random.randbytes(40 * 2**20 + 777))'
 echo text >hub/o/m/b.txt

@@ -2,8 +2,8 @@
 # ever has a final name without its right bytes. Bytes that were damaged on the disk meanwhile are fetched again.
 #
 # PULL_KILLS is the number of kills [4], PULL_MIB the size of the file [48].
-# needs: network
 . "$SOURCE/tests/net/servers.sh"
+has_network || exit 77
 mkdir -p hub/o/m
 MIB=${PULL_MIB:-48} KILLS=${PULL_KILLS:-4}
 export MIB KILLS HUB

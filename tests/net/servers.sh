@@ -6,6 +6,7 @@
 #   hub_log                    prints the requests that the hub saw: where method path range status sent
 #   web_log                    prints those of nginx: method path range status sent
 #   rules JSON                 replaces the rules of the hub for faults; clears its log
+#   has_network                fails if the command cannot load libcurl, as in the presets msan and m32
 #
 # All servers end with the test.
 NET=$SOURCE/tests/net
@@ -24,6 +25,9 @@ export AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE
 no_proxy=* HF_HOME=$PWD/hf-home XDG_CACHE_HOME=$PWD/xdg-cache
 export no_proxy HF_HOME XDG_CACHE_HOME
 
+has_network() { # no server listens at this address
+    ! wb inspect --retries 0 http://127.0.0.1:9/x 2>&1 | grep -q 'libcurl is not installed'
+}
 await() { # FILE: waits until a server has written it
     i=0
     while [ ! -s "$1" ]; do
