@@ -2,7 +2,7 @@
 # Measures the cost of the hardening options (cmake/harden.cmake): bench/harden.sh [-n SAMPLES] [CASE…]. Runs the
 # benchmark programs with and without these options in turn, with the program without them as the peer of each case;
 # the ratios are the times with the options, divided by those without.
-# "Ratio of medians" is the median of the ratios of all rounds.
+# "median of ratios" is the median of the ratios of all rounds.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -38,7 +38,7 @@ python3 - <<'P'
 import json
 import statistics
 
-print(f"{'case':28} {'hardened':>10} {'plain':>10}  unit  ratio of medians  ratio of fastest samples")
+print(f"{'case':28} {'hardened':>10} {'plain':>10}  unit  median of ratios  ratio of fastest samples")
 for case in json.load(open("results.json")):
     ours, plain = case["samples_ours"], case["samples_peer"]
     pairs = statistics.median(a / b for a, b in zip(ours, plain))

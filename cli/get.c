@@ -231,23 +231,12 @@ static void publish_nothing(void *ctx, void *handle, wb_status status)
     (void)ctx, (void)handle, (void)status;
 }
 
-static void free_nothing(void *ctx, void *handle, uint64_t bytes)
-{
-    (void)ctx, (void)handle, (void)bytes;
-}
-
-static void *map_nothing(void *ctx, void *handle)
-{
-    (void)ctx, (void)handle;
-    return NULL;
-}
-
 static wb_device device_of_nothing(get_plan *plan)
 {
     return (wb_device){.size = sizeof(wb_device),
                        .ctx = plan,
-                       .free = free_nothing,
-                       .map = map_nothing,
+                       .free = get_free_nothing,
+                       .map = get_map_nothing,
                        .claim = claim_nothing,
                        .publish = publish_nothing};
 }

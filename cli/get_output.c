@@ -19,13 +19,12 @@ static wb_status alloc_file(void *ctx, uint64_t bytes, void **handle)
     return open_file(ctx, bytes);
 }
 
-/* Frees nothing: the buffer is the output file, which get_output_close closes. */
-static void free_file(void *ctx, void *handle, uint64_t bytes)
+void get_free_nothing(void *ctx, void *handle, uint64_t bytes)
 {
     (void)ctx, (void)handle, (void)bytes;
 }
 
-static void *map_nothing(void *ctx, void *handle)
+void *get_map_nothing(void *ctx, void *handle)
 {
     (void)ctx, (void)handle;
     return NULL;
@@ -49,11 +48,12 @@ static wb_status upload_piece(void *ctx, void *handle, uint64_t offset, const vo
 wb_device get_output_open(get_output *output, const char *path)
 {
     *output = (get_output){.path = path, .lock = PTHREAD_MUTEX_INITIALIZER};
+    /* The buffer is the output file, which get_output_close closes. */
     return (wb_device){.size = sizeof(wb_device),
                        .ctx = output,
                        .alloc = alloc_file,
-                       .free = free_file,
-                       .map = map_nothing,
+                       .free = get_free_nothing,
+                       .map = get_map_nothing,
                        .upload = upload_piece};
 }
 

@@ -23,6 +23,11 @@ typedef struct get_output {
  */
 wb_device get_output_open(get_output *output, const char *path);
 
+/* Functions of a device without memory of its own: its buffers cannot be mapped, and need not be
+ * freed. */
+void *get_map_nothing(void *ctx, void *handle);
+void get_free_nothing(void *ctx, void *handle, uint64_t bytes);
+
 /* Gives the file its final name if `status` is WB_OK, otherwise removes it. Returns `status`, or
  * the status of a failed write, which is then described in output->error.
  */

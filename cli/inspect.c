@@ -1,7 +1,6 @@
 /* wb inspect: prints the contents of a model. */
 #include "inspect.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,13 +235,10 @@ static int inspect(void *ctx, paths *seen, const char *path)
 static int parse_top(const arguments *args, uint64_t *top)
 {
     const char *typed = args->value[OPTION_TOP];
-    char *end;
     *top = UINT64_MAX;
-    if (typed == NULL)
+    if (typed == NULL || (option_number(typed, top) && *top != 0))
         return 0;
-    errno = 0;
-    *top = typed[0] >= '0' && typed[0] <= '9' ? strtoull(typed, &end, 10) : 0;
-    return *top == 0 || errno != 0 || *end != '\0' ? report_usage(MSG_NUMBER_INVALID, "top") : 0;
+    return report_usage(MSG_NUMBER_INVALID, "top");
 }
 
 int command_inspect(const arguments *args)

@@ -19,7 +19,7 @@
 static int prepare(const arguments *args)
 {
     const char *jobs = args->value[OPTION_JOBS];
-    char *end;
+    uint64_t count;
     if (args->value[OPTION_COLOR] != NULL)
         terminal_color(args->value[OPTION_COLOR]);
     if (args->given[OPTION_WIDE])
@@ -28,8 +28,7 @@ static int prepare(const arguments *args)
         progress_mode(args->value[OPTION_PROGRESS]);
     if (jobs == NULL)
         return 0;
-    unsigned long count = jobs[0] >= '0' && jobs[0] <= '9' ? strtoul(jobs, &end, 10) : 0;
-    if (count == 0 || count > THREADS_MAX || *end != '\0')
+    if (!option_number(jobs, &count) || count == 0 || count > THREADS_MAX)
         return report_usage(MSG_JOBS_INVALID, THREADS_MAX);
     threads_set((unsigned)count);
     return 0;

@@ -1,6 +1,8 @@
 #include "options.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exit.h"
@@ -90,6 +92,16 @@ const char *next_word(const char **list, size_t *len)
     *len = strcspn(word, "|");
     *list = word[*len] == '\0' ? NULL : word + *len + 1;
     return word;
+}
+
+bool option_number(const char *typed, uint64_t *number)
+{
+    char *end;
+    if (typed[0] < '0' || typed[0] > '9')
+        return false;
+    errno = 0;
+    *number = strtoull(typed, &end, 10);
+    return errno == 0 && *end == '\0';
 }
 
 /* Parses a number with an optional suffix K, M or G (powers of 1024). */

@@ -94,6 +94,11 @@ bool option_is_in(option_id option, command_id command);
 /* Returns the text that the help of a command shows for an option; NULL: the option is hidden. */
 const char *option_help(option_id option, command_id command);
 
+/* Parses a decimal number without a sign. Returns false for other text, and for a number that
+ * exceeds UINT64_MAX.
+ */
+bool option_number(const char *typed, uint64_t *number);
+
 /* Sets the open options from the command line. `limits` must live as long as `options`. Returns 0
  * or an exit code.
  */

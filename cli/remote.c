@@ -1,8 +1,5 @@
 #include "remote.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 #include "exit.h"
 #include "messages.h"
 #include "report.h"
@@ -20,12 +17,11 @@ static void note(void *ctx, const char *message)
 /* Returns false if the value of --retries is not valid. */
 static bool take_retries(const arguments *args, uint32_t *retries)
 {
-    char *end;
+    uint64_t count;
     const char *typed = args->value[OPTION_RETRIES];
     if (typed == NULL)
         return true;
-    unsigned long count = typed[0] >= '0' && typed[0] <= '9' ? strtoul(typed, &end, 10) : ULONG_MAX;
-    if (count > 1000 || *end != '\0')
+    if (!option_number(typed, &count) || count > 1000)
         return false;
     *retries = count == 0 ? UINT32_MAX : (uint32_t)count;
     return true;

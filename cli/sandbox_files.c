@@ -124,6 +124,16 @@ static bool is_of_model(const char *name, const char *base)
     return dot != NULL && text_ends_with(name, dot);
 }
 
+/* Appends the part of the path that ends with the last slash of its first n bytes; "." if there is no
+ * slash. */
+static void add_folder(text *folder, const char *path, size_t n)
+{
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    text_adds(folder, n == 0 ? "." : "");
+    text_add(folder, path, n);
+}
+
 /* Allows the files in the directory of `path` that can belong to the same model, but no other
  * files. Symbolic links are not allowed, because the link of an untrusted model can lead to any
  * file.
@@ -134,8 +144,7 @@ static void allow_beside(int rules, const char *path)
     const char *slash = strrchr(path, '/');
     const char *base = slash == NULL ? path : slash + 1;
     struct dirent *entry;
-    text_adds(&folder, slash == NULL ? "." : "");
-    text_add(&folder, path, (size_t)(base - path));
+    add_folder(&folder, path, strlen(path));
     allow(rules, folder.ptr, READ_DIR);
     DIR *all = opendir(folder.ptr);
     int fd = all == NULL ? -1 : dirfd(all);
@@ -192,11 +201,7 @@ static void allow_pattern(int rules, const char *pattern)
 {
     glob_t found = {0};
     text folder = {0};
-    size_t n = strcspn(pattern, "*?[");
-    while (n > 0 && pattern[n - 1] != '/')
-        n--;
-    text_adds(&folder, n == 0 ? "." : "");
-    text_add(&folder, pattern, n);
+    add_folder(&folder, pattern, strcspn(pattern, "*?["));
     allow(rules, folder.ptr, READ_DIR);
     text_free(&folder);
     if (glob(pattern, 0, NULL, &found) == 0) {
@@ -250,10 +255,7 @@ static void allow_beside_output(int rules, const char *path, uint64_t rights)
     path = real != NULL ? real : path;
     for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         continue;
-    while (n > 0 && path[n - 1] != '/')
-        n--;
-    text_adds(&folder, n == 0 ? "." : "");
-    text_add(&folder, path, n);
+    add_folder(&folder, path, n);
     allow(rules, folder.ptr, rights);
     text_free(&folder);
     free(real);
