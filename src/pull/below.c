@@ -66,14 +66,25 @@ int wb__below_parent(int folder, const char *path, bool create, const char **nam
     return walk(folder, path, slash == NULL ? 0 : (size_t)(slash - path), create);
 }
 
-ssize_t wb__below_read(int folder, const char *path, char *text, size_t n)
+static int open_in(int parent, const char *name)
+{
+    return openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
+int wb__below_open(int folder, const char *path)
 {
     const char *name;
     int parent = wb__below_parent(folder, path, false, &name);
     if (parent < 0)
         return -1;
-    int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_in(parent, name);
     close_keeping_errno(parent);
+    return fd;
+}
+
+ssize_t wb__below_read(int folder, const char *path, char *text, size_t n)
+{
+    int fd = wb__below_open(folder, path);
     if (fd < 0)
         return -1;
     size_t got = wb__read_back(fd, 0, text, n - 1);
@@ -89,7 +100,7 @@ static bool has_contents(int parent, const char *name, const uint8_t *bytes, siz
 {
     uint8_t part[4096];
     size_t at = 0, got;
-    int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_in(parent, name);
     if (fd < 0)
         return false;
     do {

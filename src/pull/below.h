@@ -18,6 +18,10 @@ int wb__below_folder(int folder, const char *path, bool create);
 /* Opens the directory in which the file `path` is. Sets *name to the last part of the path. */
 int wb__below_parent(int folder, const char *path, bool create, const char **name);
 
+/* Opens the file `path` for reading. Returns the descriptor, which the caller closes. On failure,
+ * returns a negative number and sets errno: to ELOOP if the file is a symbolic link. */
+int wb__below_open(int folder, const char *path);
+
 /* Reads the file `path`, at most n - 1 bytes, and adds NUL. Returns the number of bytes, or -1. */
 ssize_t wb__below_read(int folder, const char *path, char *text, size_t n);
 

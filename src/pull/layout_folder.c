@@ -144,16 +144,7 @@ static int open_root(wb_pull *pull)
 
 static int open_file(wb_pull *pull, const wb__pull_item *item)
 {
-    const char *name;
-    int parent =
-        open_root(pull) < 0 ? -1 : wb__below_parent(pull->root, item->file->path, false, &name);
-    if (parent < 0)
-        return -1;
-    int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    int os_error = errno;
-    (void)close(parent);
-    errno = os_error;
-    return fd;
+    return open_root(pull) < 0 ? -1 : wb__below_open(pull->root, item->file->path);
 }
 
 static wb_status look(wb_pull *pull, wb__context *context, wb__pull_item *item)

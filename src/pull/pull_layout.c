@@ -50,14 +50,14 @@ uint64_t wb__pull_partial_room(const wb_pull *pull)
     int root = open(pull->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int store = root < 0 ? -1 : wb__below_folder(root, pull->layout->store, false);
     for (size_t i = 0; i < pull->count && store >= 0; i++) {
-        char name[WB__PARTIAL_NAME], full[WB__PARTIAL_NAME + sizeof ".wb-partial"];
+        char name[WB__PARTIAL_NAME], file[WB__PARTIAL_NAME];
         struct stat st;
         const wb__pull_item *item = &pull->items[i];
         if (item->state == WB__ITEM_HERE)
             continue;
         pull->layout->partial_name(item, name);
-        (void)snprintf(full, sizeof full, "%s.wb-partial", name);
-        if (fstatat(store, full, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+        wb__pull_partial_file(file, name, WB__PARTIAL_DATA);
+        if (fstatat(store, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
             room += (uint64_t)st.st_blocks * 512;
     }
     close_folder(&store);

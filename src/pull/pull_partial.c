@@ -138,10 +138,15 @@ static wb_status load(wb__pull_partial *partial, wb__context *context, const cha
 
 /* ---- files ---- */
 
+void wb__pull_partial_file(char file[WB__PARTIAL_NAME], const char *name, const char *end)
+{
+    (void)snprintf(file, WB__PARTIAL_NAME, "%s%s", name, end);
+}
+
 static int take_up(wb__pull_partial *partial, const char *name)
 {
-    (void)snprintf(partial->data_name, WB__PARTIAL_NAME, "%s.wb-partial", name);
-    (void)snprintf(partial->journal_name, WB__PARTIAL_NAME, "%s.wb-pieces", name);
+    wb__pull_partial_file(partial->data_name, name, WB__PARTIAL_DATA);
+    wb__pull_partial_file(partial->journal_name, name, WB__PARTIAL_JOURNAL);
     int os_error = wb__file_take_up(partial->folder, partial->data_name, 0666, &partial->data);
     if (os_error == 0)
         os_error =

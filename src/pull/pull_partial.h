@@ -40,6 +40,12 @@ typedef struct wb__pull_partial {
     char data_name[WB__PARTIAL_NAME], journal_name[WB__PARTIAL_NAME];
 } wb__pull_partial;
 
+#define WB__PARTIAL_DATA ".wb-partial"
+#define WB__PARTIAL_JOURNAL ".wb-pieces"
+
+/* Makes the name of one of the two files: NAME and `end`. */
+void wb__pull_partial_file(char file[WB__PARTIAL_NAME], const char *name, const char *end);
+
 /*
  * Opens or creates the files in the directory. Keeps the pieces of an earlier run. `digest` is that
  * of the complete file: a journal for another digest or size is discarded. Release with

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,9 +102,7 @@ static bool copy_journal(const wb_pull *pull, const wb__pull_item *item, const c
     size_t n = 0;
     const wb_allocator *allocator = &pull->net->allocator;
     int kept = open_kept(pull, false);
-    int fd = kept < 0 ? -1
-                      : openat(kept, wb__repo_file_blob(item->file),
-                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = kept < 0 ? -1 : wb__below_open(kept, wb__repo_file_blob(item->file));
     uint8_t *bytes = fd < 0 ? NULL : read_all(allocator, fd, &n);
     bool copied = bytes != NULL && wb__below_write(pull->store, name, bytes, n) == 0;
     wb__free(allocator, bytes, n);
@@ -119,10 +116,10 @@ static bool copy_journal(const wb_pull *pull, const wb__pull_item *item, const c
 void wb__pull_reuse(wb_pull *pull, const wb__pull_item *item)
 {
     struct stat st;
-    char name[WB__PARTIAL_NAME], data[WB__PARTIAL_NAME + 16], journal[WB__PARTIAL_NAME + 16];
+    char name[WB__PARTIAL_NAME], data[WB__PARTIAL_NAME], journal[WB__PARTIAL_NAME];
     pull->layout->partial_name(item, name);
-    (void)snprintf(data, sizeof data, "%s.wb-partial", name);
-    (void)snprintf(journal, sizeof journal, "%s.wb-pieces", name);
+    wb__pull_partial_file(data, name, WB__PARTIAL_DATA);
+    wb__pull_partial_file(journal, name, WB__PARTIAL_JOURNAL);
     if (fstatat(pull->store, data, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return; /* the partial file exists, because an earlier run was interrupted */
     int fd = pull->layout->open(pull, item);
