@@ -54,8 +54,7 @@ typedef struct bench_worker {
     char work[128];
 } bench_worker;
 
-/* Starts the command and waits until the worker is ready. On failure prints the error to
- * stderr. */
+/* Starts the command and waits until the worker is ready. On failure prints the error to stderr. */
 bool bench_worker_start(bench_worker *worker, const char *command);
 
 /* Takes one sample. `*cpu_ns` is 0 if the worker does not report processor time. */

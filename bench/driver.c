@@ -6,8 +6,8 @@
  * The workers of a case take one sample each in turn. The order rotates with each round, so that
  * disturbances of the machine affect all workers alike. Results are medians over the number of
  * samples given by -n or the case. With -w no peers run, and the entries in RESULTS contain no
- * peer. Without -w, a case whose peer is not installed is printed, but its entry in RESULTS
- * does not change.
+ * peer. Without -w, a case whose peer is not installed is printed, but its entry in RESULTS does
+ * not change.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"

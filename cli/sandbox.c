@@ -1,8 +1,7 @@
 /* System call filter for Linux (seccomp(2)): an allow list of the calls that reading needs, and of
  * those that writing needs if the command has an output. Calls that only an attacker would make end
- * the process. All other calls fail with ENOSYS. A C library
- * that prefers newer calls (clone3, openat2) then falls back to older calls, whose arguments a
- * filter can inspect.
+ * the process. All other calls fail with ENOSYS. A C library that prefers newer calls (clone3,
+ * openat2) then falls back to older calls, whose arguments a filter can inspect.
  *
  * The filter compares the system call number with each entry, and applies the rule of the entry:
  *

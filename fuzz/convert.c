@@ -121,8 +121,7 @@ static bool are_four_bits(const wb_conversion *conversion, const wb_distance *di
     return four && (distance->maximum == 0 || (factor && distance->nmse < 1e-12));
 }
 
-/* Checks that the result has the planned tensors and, if the plan is lossless, the same
- * values. */
+/* Checks that the result has the planned tensors and, if the plan is lossless, the same values. */
 static void check_result(const wb_model *model, const wb_conversion *conversion, const char *path,
                          const char *store)
 {

@@ -14,9 +14,8 @@ extern "C" {
 /*
  * The native name of a tensor is its name in the file. The canonical name
  * ("layers.0.attention.q.weight") is the same in every format. docs/format/names.md lists the
- * canonical names and the supported architectures. If the files of a model do not
- * state the architecture, tensors with the native names of a supported architecture have canonical
- * names.
+ * canonical names and the supported architectures. If the files of a model do not state the
+ * architecture, tensors with the native names of a supported architecture have canonical names.
  *
  * Experts that are stored as separate tensors form one canonical tensor [experts, outputs, inputs].
  * wb_tensor_find returns an index for this tensor that is larger than those of all stored tensors.

@@ -84,8 +84,8 @@ WB_API wb_status wb_net_files(wb_net *net, wb_files *files, wb_error *error) WB_
 /*
  * Opens the file at an address as a source, for wb_open_source or other use. The caller owns the
  * source and releases it by calling source->close, if that is not NULL, before wb_net_close. Fails
- * with NOT_FOUND, IO, ARGUMENT, UNSUPPORTED (libcurl is missing, or the address is a
- * directory) or MEMORY.
+ * with NOT_FOUND, IO, ARGUMENT, UNSUPPORTED (libcurl is missing, or the address is a directory) or
+ * MEMORY.
  */
 WB_API wb_status wb_net_source(wb_net *net, const char *address, wb_source *source,
                                wb_error *error) WB_MUST_CHECK;
@@ -114,8 +114,8 @@ WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *e
  * By default the files are stored in the cache of the Python package huggingface_hub, which then
  * finds them. Every byte is checked with the SHA-256 or git digest that the hub states before a
  * file gets its name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB
- * that had arrived are not fetched again. If another process has locked a
- * file, wb_pull_run waits for it.
+ * that had arrived are not fetched again. If another process has locked a file, wb_pull_run waits
+ * for it.
  */
 typedef struct wb_pull wb_pull;
 

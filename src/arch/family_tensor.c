@@ -4,8 +4,8 @@
  *     tensor CANONICAL [AXIS, …] | SPELLING, … | SPELLING, … | role ROLE …
  *
  * The first list has the names of Hugging Face, MLX and Ollama, the second those of GGUF. "-" is an
- * empty list. A spelling is [~] [FORMAT:] NAME [TRANSFORM …]: "~" marks a name that
- * is recognized when a model is read, but never written.
+ * empty list. A spelling is [~] [FORMAT:] NAME [TRANSFORM …]: "~" marks a name that is recognized
+ * when a model is read, but never written.
  */
 #include "arch/family_parser.h"
 #include "weighbridge/config.h"

@@ -1,6 +1,6 @@
-/* arch/llama3_rope.h: divisors of the RoPE frequencies of Llama 3.1. Hugging Face
- * stores four parameters in config.json, from which programs compute the divisors. GGUF stores
- * the divisors in the tensor rope_freqs. */
+/* arch/llama3_rope.h: divisors of the RoPE frequencies of Llama 3.1. Hugging Face stores four
+ * parameters in config.json, from which programs compute the divisors. GGUF stores the divisors in
+ * the tensor rope_freqs. */
 #ifndef WB_ARCH_LLAMA3_ROPE_H
 #define WB_ARCH_LLAMA3_ROPE_H
 

@@ -186,8 +186,8 @@ bool wb__fact_list_next(wb__fact_list *list, wb__fact *fact)
 
 /*
  * Tries decimal numbers of one digit, two digits and so on, until the number converts back to the
- * same float32. Nine digits always suffice (Steele and White, 1990). The digits are computed
- * in double, whose error is far below the ninth digit.
+ * same float32. Nine digits always suffice (Steele and White, 1990). The digits are computed in
+ * double, whose error is far below the ninth digit.
  */
 double wb__shortest_of_float(double value)
 {

@@ -84,9 +84,8 @@ typedef struct wb__planned_tensor {
     uint64_t rows_a_factor;     /* number of source rows with the same factor */
     wb__encoding_spec from, to; /* encodings of the tensor in the source and in the output */
     /* -1: `to` is the requested encoding. Otherwise `to` is a fallback, because the row length does
-     * not fit the requested encoding, and `wanted` is the requested dtype. An MLX
-     * quantization is no dtype: if one was requested, and `to` is a fallback, `wanted` is the value
-     * of to.dtype. */
+     * not fit the requested encoding, and `wanted` is the requested dtype. An MLX quantization is
+     * no dtype: if one was requested, and `to` is a fallback, `wanted` is the value of to.dtype. */
     int32_t wanted;
     wb__route route;
     uint64_t bytes; /* size of the output tensor in bytes: the sum of `part_bytes` */

@@ -2,9 +2,9 @@
  * cpu: detects the instruction sets the library may use and the number of processors.
  *
  * The instruction sets are detected once per process. A set counts only if the processor supports
- * it and the operating system saves the registers of the set. The result is cached in an
- * atomic. The environment variable WB_CPU_DISABLE, a list such as "avx512,avx2", disables sets, so
- * that tests on one machine can cover every code path.
+ * it and the operating system saves the registers of the set. The result is cached in an atomic.
+ * The environment variable WB_CPU_DISABLE, a list such as "avx512,avx2", disables sets, so that
+ * tests on one machine can cover every code path.
  */
 #ifndef WB_CPU_CPU_H
 #define WB_CPU_CPU_H

@@ -64,8 +64,8 @@ void wb__sha256_lane_finish(wb__sha256_lane *lane, const uint8_t *rest, size_t n
                         !wb__libcrypto_sha256_finish(lane->library, digest);
         return;
     }
-    /* FIPS 180-4, 5.1.1: the padding is a 1 bit, then zeros. The last 8 bytes are the
-     * length of the message, in bits. */
+    /* FIPS 180-4, 5.1.1: the padding is a 1 bit, then zeros. The last 8 bytes are the length of the
+     * message, in bits. */
     uint8_t last[2 * WB__SHA256_BLOCK] = {0};
     size_t blocks = n + 9 <= WB__SHA256_BLOCK ? 1 : 2;
     uint64_t bits = (lane->bytes + n) * 8;

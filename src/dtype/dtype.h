@@ -65,8 +65,8 @@ static inline bool wb__dtype_is_plain(const wb__dtype *dtype)
 }
 
 /*
- * Returns true if wb__dtype_convert supports the pair of types. A complex type converts only
- * to itself, because a conversion to real numbers would lose the imaginary part. Block types are
+ * Returns true if wb__dtype_convert supports the pair of types. A complex type converts only to
+ * itself, because a conversion to real numbers would lose the imaginary part. Block types are
  * decoded by src/quant.
  */
 static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to)

@@ -200,8 +200,8 @@ int wb__beneath_open(const char *folder, const char *name, int flags)
     return fd;
 }
 
-/* Returns errno, but EIO instead of EXDEV: callers interpret EXDEV as a link to a
- * place outside the directory. */
+/* Returns errno, but EIO instead of EXDEV: callers interpret EXDEV as a link to a place outside the
+ * directory. */
 static int stat_error(void)
 {
     return errno == EXDEV ? EIO : errno;

@@ -29,9 +29,9 @@ void wb__ring_close(wb__ring *ring);
 /*
  * Submits a read of n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT.
  * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion, which has the
- * same `tag`. Returns false if the read could not be submitted: because `depth`
- * operations are pending, because n exceeds INT32_MAX, or because the ring has failed. After a
- * failure of the ring, all later submissions fail as well.
+ * same `tag`. Returns false if the read could not be submitted: because `depth` operations are
+ * pending, because n exceeds INT32_MAX, or because the ring has failed. After a failure of the
+ * ring, all later submissions fail as well.
  */
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag);

@@ -63,8 +63,8 @@ static void remove_job(wb__load *load, const wb__digest_job *job)
     *at = job->next;
 }
 
-/* Digests job a, and job b if it is not NULL. The caller holds the lock; it is
- * released during the computation. */
+/* Digests job a, and job b if it is not NULL. The caller holds the lock; it is released during the
+ * computation. */
 static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
 {
     wb__load *load = lane->load;

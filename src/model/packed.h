@@ -139,8 +139,8 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
 /* Returns true if a table may contain packed values that need hints; most tables do not. */
 bool wb__packed_needs_hints(const wb__table *table);
 
-/* Returns the number of valid tensor numbers: `count`, or if any tensor was joined,
- * count + stored_count. */
+/* Returns the number of valid tensor numbers: `count`, or if any tensor was joined, count +
+ * stored_count. */
 static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)
 {
     return tensors->stored == NULL ? tensors->count

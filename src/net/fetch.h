@@ -25,8 +25,8 @@ void wb__fetch_free(wb__fetch *fetch);
 
 /*
  * Sends the request. Follows redirects, and tries again after temporary failures. wb__fetch_run
- * returns WB_OK for a reply with any status; wb__fetch_run_ok also fails if the status is
- * not 2xx, or if the reply is a web page (HTML).
+ * returns WB_OK for a reply with any status; wb__fetch_run_ok also fails if the status is not 2xx,
+ * or if the reply is a web page (HTML).
  */
 wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context);
 wb_status wb__fetch_run_ok(wb__fetch *fetch, wb_net *net, wb__context *context);

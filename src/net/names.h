@@ -1,9 +1,9 @@
 /*
  * net/names.h: names that come from a server or a user and become parts of paths or URLs.
  *
- * Nothing that a server sends is used in a path before it passed one of these checks. Paths
- * must obey the rules of huggingface_hub and, in addition, contain no byte that a terminal or
- * another system would interpret.
+ * Nothing that a server sends is used in a path before it passed one of these checks. Paths must
+ * obey the rules of huggingface_hub and, in addition, contain no byte that a terminal or another
+ * system would interpret.
  */
 #ifndef WB_NET_NAMES_H
 #define WB_NET_NAMES_H

@@ -4,9 +4,8 @@
  * Entries that no thread loads are marked as loading and filled together. Only after that, the
  * function waits for buffers that other threads load. No thread waits before its own buffers are
  * filled, so two threads never wait for each other. With a budget, the pass is divided into batches
- * that fit. If processes share buffers (wb_device.claim), each buffer
- * is loaded by itself, so that no process holds unfilled buffers while it waits for a buffer that
- * another process fills.
+ * that fit. If processes share buffers (wb_device.claim), each buffer is loaded by itself, so that
+ * no process holds unfilled buffers while it waits for a buffer that another process fills.
  */
 #ifndef WB_PROVIDER_LOAD_MANY_H
 #define WB_PROVIDER_LOAD_MANY_H

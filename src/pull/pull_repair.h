@@ -17,8 +17,8 @@ wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *ite
  * A failure only means that more bytes are fetched. */
 void wb__pull_reuse(wb_pull *pull, const wb__pull_item *item);
 
-/* Keeps the journal of a file that is complete. A failure only means that a later
- * repair fetches more bytes. */
+/* Keeps the journal of a file that is complete. A failure only means that a later repair fetches
+ * more bytes. */
 void wb__pull_keep_journal(const wb_pull *pull, const wb__pull_item *item,
                            const wb__pull_partial *partial);
 

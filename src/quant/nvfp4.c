@@ -1,9 +1,8 @@
 /*
- * NVFP4 with a scale for the whole tensor. The programs that write such a scale compute
- * value · (block scale · tensor scale), with each product rounded. The codec returns value · block
- * scale; multiplying that by the tensor scale could round differently. So the block scales are
- * replaced by 1 before the codec decodes the blocks, and the products of the scales are applied
- * afterwards.
+ * NVFP4 with a scale for the whole tensor. The programs that write such a scale compute value ·
+ * (block scale · tensor scale), with each product rounded. The codec returns value · block scale;
+ * multiplying that by the tensor scale could round differently. So the block scales are replaced by
+ * 1 before the codec decodes the blocks, and the products of the scales are applied afterwards.
  */
 #include "quant/kernel.h"
 #include "quant/quant.h"

@@ -42,8 +42,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The worst results of an operation, with their shapes. `factor` is
- * (peak of memory - constant_of) / (size of the files). */
+/* The worst results of an operation, with their shapes. `factor` is (peak of memory - constant_of)
+ * / (size of the files). */
 typedef struct result {
     double factor;
     const char *shape;

@@ -1,6 +1,6 @@
 /*
- * Tests that lossless conversions to another format and back restore the same bytes, and
- * that quantizing conversions give the same result as MLX and as the codecs.
+ * Tests that lossless conversions to another format and back restore the same bytes, and that
+ * quantizing conversions give the same result as MLX and as the codecs.
  */
 #include "convert.h"
 #include "executor.h"

@@ -169,8 +169,8 @@ static wb_hashes *hash(const wb_model *model, const wb_executor *executor, uint3
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
 
-/* Checks that both models have tensors with the same names and digests. Ignores tensors that
- * do not count for the model digest (`counts` is 0), because one format omits them. */
+/* Checks that both models have tensors with the same names and digests. Ignores tensors that do not
+ * count for the model digest (`counts` is 0), because one format omits them. */
 static void assert_same_tensors(const char *family, const wb_hashes *a, const wb_hashes *b)
 {
     wb_tensor_hash x = {.size = sizeof x}, y = {.size = sizeof y};

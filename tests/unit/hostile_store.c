@@ -182,8 +182,7 @@ static void blobs(void **state)
     assert_refused(&s, WB_ERROR_FORMAT, "link-outside");
     assert_int_equal(unlink(zero), 0);
 
-    /* The blob is valid and has 63 bytes; a manifest that states any other size must be
-     * refused. */
+    /* The blob is valid and has 63 bytes; a manifest that states any other size must be refused. */
     static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
     st_write(zero, header, 1);
     size_t bytes = 8 + sizeof header - 1 + 1;

@@ -1,6 +1,6 @@
 /*
- * Tests inflate/inflate.h. Python's zlib compressed the test data from the bytes
- * (i * i >> 3) & 0x3F for i < 600.
+ * Tests inflate/inflate.h. Python's zlib compressed the test data from the bytes (i * i >> 3) &
+ * 0x3F for i < 600.
  */
 #include "support.h"
 

@@ -34,8 +34,8 @@ static float bf16_at(const unsigned char *bytes, uint64_t i)
     return value;
 }
 
-/* Decodes the value of output o and input i. AWQ stores the 8 outputs of a word in the order
- * 0 2 4 6 1 3 5 7. */
+/* Decodes the value of output o and input i. AWQ stores the 8 outputs of a word in the order 0 2 4
+ * 6 1 3 5 7. */
 static float value_of(const packed *p, uint64_t o, uint64_t i)
 {
     static const unsigned places[8] = {0, 4, 1, 5, 2, 6, 3, 7};

@@ -186,8 +186,7 @@ static void pieces_are_used(void **state)
 
 #define LARGE 90000 /* number of tensors; the header has 5 MB */
 
-/* Makes a file with LARGE tensors of one byte. number(i) is the number in the name
- * of tensor i. */
+/* Makes a file with LARGE tensors of one byte. number(i) is the number in the name of tensor i. */
 static text large_file(unsigned (*number)(unsigned i))
 {
     text t = {.bytes = malloc((size_t)LARGE * 80), .n = WB__ST_LENGTH_BYTES};

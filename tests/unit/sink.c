@@ -219,8 +219,8 @@ static void writes_devices_at_once(void **state)
     assert_true(S_ISCHR(st.st_mode));
 }
 
-/* If SIGPIPE or SIGXFSZ were raised, it would end the test process. No signal may
- * be pending afterwards. */
+/* If SIGPIPE or SIGXFSZ were raised, it would end the test process. No signal may be pending
+ * afterwards. */
 static void raises_no_signal(void **state)
 {
     (void)state;

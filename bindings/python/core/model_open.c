@@ -102,8 +102,7 @@ static wb_status open_address(const char *address, const wb_open_options *option
     return status == WB_OK ? wb_open(address, &own, &out->model, error) : status;
 }
 
-/* Opens the model of a handle. If the model is in memory, the handle already has its
- * buffer. */
+/* Opens the model of a handle. If the model is in memory, the handle already has its buffer. */
 static wb_status open_now(const open_call *call, handle *out, wb_error *error)
 {
     const wb_open_options *options = &call->options;

@@ -490,8 +490,8 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
                          WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
-/* Returns true if llama.cpp treats the model as one with 70 billion parameters. It
- * gives the k/v matrices of such a model more bits than those of other models. */
+/* Returns true if llama.cpp treats the model as one with 70 billion parameters. It gives the k/v
+ * matrices of such a model more bits than those of other models. */
 static bool is_70b(const wb_conversion *conversion)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);

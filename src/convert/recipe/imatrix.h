@@ -19,9 +19,9 @@ typedef struct wb__imatrix wb__imatrix;
 wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix **matrix);
 void wb__imatrix_free(wb__imatrix *matrix);
 
-/* Sets the importance values of a row of the plan. Does nothing if `matrix` is NULL or has no
- * entry for the tensor. Returns WB_ERROR_ARGUMENT if the number of values in the entry
- * is not the number of columns of the tensor (for stacked experts: experts times columns). */
+/* Sets the importance values of a row of the plan. Does nothing if `matrix` is NULL or has no entry
+ * for the tensor. Returns WB_ERROR_ARGUMENT if the number of values in the entry is not the number
+ * of columns of the tensor (for stacked experts: experts times columns). */
 wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context,
                            wb__planned_tensor *row);
 

@@ -4,8 +4,8 @@
  * spaces; fields in the order "dtype", "shape", "data_offsets"; padded with spaces to a multiple of
  * eight bytes or of the requested alignment.
  *
- * The format permits no gaps. If tensors must be aligned, the space between them is filled by
- * U8 padding tensors named "__padding__.N".
+ * The format permits no gaps. If tensors must be aligned, the space between them is filled by U8
+ * padding tensors named "__padding__.N".
  */
 #include <inttypes.h>
 #include <stdio.h>

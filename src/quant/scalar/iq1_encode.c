@@ -295,9 +295,9 @@ typedef struct group_m {
 } group_m;
 
 /*
- * Returns the block scale that minimizes the weighted squared error of the decoded values
- * d (2 s + 1) q, where d is the block scale, s the scale of the group (from `scales`) and q the
- * level of the value. Returns the parameter `d` if the sum of the weighted q² is 0.
+ * Returns the block scale that minimizes the weighted squared error of the decoded values d (2 s +
+ * 1) q, where d is the block scale, s the scale of the group (from `scales`) and q the level of the
+ * value. Returns the parameter `d` if the sum of the weighted q² is 0.
  */
 static float fit_block_m(const float *x, const float *importance, float variance,
                          const group_m *groups, const unsigned *scales, float d)

@@ -7,8 +7,8 @@
  *   TQ1_0  256   48 bytes   4 bytes   d f16   54   x = d (q - 1), q of 0, 1, 2
  *
  * Columns: values per block, layout, block size in bytes, value. Q1_0 and Q2_0 pack their quants in
- * order, lowest bits first. In TQ2_0, byte m of each half of the block contains the values m,
- * m + 32, m + 64 and m + 96 of this half.
+ * order, lowest bits first. In TQ2_0, byte m of each half of the block contains the values m, m +
+ * 32, m + 64 and m + 96 of this half.
  *
  * TQ1_0 combines five quants into a number Q in base 3, and stores 256 Q / 3^5, rounded up.
  * Multiplying the byte by three moves the first quant above bit 7. Byte m of each part contains the
