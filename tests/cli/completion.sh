@@ -59,7 +59,7 @@ if command -v zsh >/dev/null; then
     # On a terminal, zsh completes or lists the candidates after the Tab key.
     asked() {
         timeout 60 python3 -B - "$SOURCE/cli/completion" "$1" "$2" <<'P'
-import os, pty, select, sys, time
+import os, pty, select, shlex, sys, time
 folder, typed, wanted = sys.argv[1:]
 child, fd = pty.fork()
 if child == 0:
@@ -74,7 +74,7 @@ def read_until(text):
         assert ready, (typed, text, seen)
         seen += os.read(fd, 4096)
     seen = b""
-os.write(fd, f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; echo O''K\n".encode())
+os.write(fd, f"fpath=({shlex.quote(folder)} $fpath); autoload -U compinit; compinit -u -D; echo O''K\n".encode())
 read_until(b"OK")
 os.write(fd, f"wb {typed}".encode())
 read_until(typed.encode())

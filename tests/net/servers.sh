@@ -60,7 +60,7 @@ http {
     access_log logs/access.log short;
     client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
     sendfile on; keepalive_requests 10000; default_type application/octet-stream;
-    server { listen 127.0.0.1:$port; root $(realpath "$1"); location /listed/ { autoindex on; } }
+    server { listen 127.0.0.1:$port; root "$(realpath "$1")"; location /listed/ { autoindex on; } }
 }
 C
     PATH=$PATH:/usr/sbin nginx -p "$PWD/nginx" -c nginx.conf -e logs/error.log >nginx/out 2>&1 &
