@@ -1,5 +1,5 @@
 # The Python package builds as a source distribution, and that as a wheel. The wheel is small, and its libraries need
-# libc only. In a new environment, without a compiler and without any other package, it installs and passes a smoke
+# only each other and libc. In a new environment, without a compiler and without any other package, it installs and passes a smoke
 # test.
 set -eu
 scratch=$(mktemp -d)
@@ -26,8 +26,9 @@ echo "the wheel has $size bytes"
 "$python" -m zipfile -e "$wheel" "$scratch/content"
 for library in "$scratch"/content/weighbridge/*.so*; do
     for needed in $(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+        [ ! -f "$scratch/content/weighbridge/$needed" ] || continue
         case $needed in
-        libc.so.* | libm.so.* | ld-linux* | libpthread.so.* | libdl.so.* | libweighbridge.so.0) ;;
+        libc.so.* | libm.so.* | ld-linux* | libpthread.so.* | libdl.so.*) ;;
         *) fail "$(basename "$library") needs $needed" ;;
         esac
     done
