@@ -24,8 +24,13 @@ struct index_walk {
     wb_status (*each)(void *ctx, wb__str file);
     void *ctx;
     wb__key_set seen;
+    char last_file[256]; /* file name of the last tensor; often that of the next tensor, too */
+    size_t last_len;
     const wb__bundle *bundle;
     const wb__catalog *model;
+    uint32_t next;                /* index of the tensor after the last one that was found */
+    const wb__catalog_file *file; /* file of the last tensor that was found, or NULL */
+    wb__str file_name;            /* its name without the directory */
     /* number of tensors of the model that the index lists; padding tensors do not count */
     uint64_t found;
     uint64_t missing; /* number of listed tensors that no file contains */
@@ -47,23 +52,38 @@ static wb_status fail_index(wb__context *context, const wb__json *json, const ch
                     what);
 }
 
+/* Returns true if the text of the token is a part of the index, and thus stays valid. */
+static bool is_in_place(const index_walk *walk, const wb__json *json)
+{
+    uintptr_t begin = (uintptr_t)walk->bundle->index_text, text = (uintptr_t)json->text.ptr;
+    return text >= begin && text - begin < walk->bundle->index_bytes;
+}
+
+static wb_status walk_pair(index_walk *walk, wb__json *json)
+{
+    wb__arena arena = {.allocator = &json->allocator};
+    wb__str tensor = json->text;
+    wb_status status;
+    /* A key with escapes is valid only until the next token is read, so it is copied. */
+    if (!is_in_place(walk, json))
+        tensor.ptr = wb__arena_copy(&arena, json->text.ptr, json->text.len);
+    if (tensor.ptr == NULL)
+        status = wb__fail_memory(walk->context);
+    else if (wb__json_next(json) != WB__JSON_STRING)
+        status = fail_index(walk->context, json, WB__MSG_INDEX_MAP_STRING);
+    else
+        status = walk->pair(walk, tensor, json->text, json->at);
+    wb__arena_free(&arena);
+    return status;
+}
+
 static wb_status walk_weight_map(index_walk *walk, wb__json *json)
 {
     wb_status status = WB_OK;
-    wb__arena arena = {.allocator = &json->allocator};
     if (wb__json_next(json) != WB__JSON_OBJECT)
         return fail_index(walk->context, json, WB__MSG_INDEX_MAP_OBJECT);
-    while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
-        /* The key is valid only until the next token is read, so it is copied. */
-        wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
-        if (tensor.ptr == NULL)
-            status = wb__fail_memory(walk->context);
-        else if (wb__json_next(json) != WB__JSON_STRING)
-            status = fail_index(walk->context, json, WB__MSG_INDEX_MAP_STRING);
-        else
-            status = walk->pair(walk, tensor, json->text, json->at);
-        wb__arena_free(&arena);
-    }
+    while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY)
+        status = walk_pair(walk, json);
     if (status == WB_OK && json->token != WB__JSON_OBJECT_END)
         status = fail_index(walk->context, json, "");
     return status;
@@ -137,6 +157,8 @@ static bool is_plain_name(wb__str name)
 static wb_status collect_file(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
 {
     bool repeated;
+    if (file.len != 0 && wb__str_equal(file, (wb__str){walk->last_file, walk->last_len}))
+        return WB_OK;
     if (!is_plain_name(file)) {
         char shown[80];
         wb__printable(shown, sizeof shown, file);
@@ -145,6 +167,8 @@ static wb_status collect_file(index_walk *walk, wb__str tensor, wb__str file, ui
     }
     if (!wb__key_set_add(&walk->seen, 0, file, &repeated))
         return wb__fail_memory(walk->context);
+    memcpy(walk->last_file, file.ptr, file.len);
+    walk->last_len = file.len;
     return repeated ? WB_OK : walk->each(walk->ctx, file);
 }
 
@@ -184,7 +208,8 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *f
     context->file = file;
     if (status != WB_OK)
         return status;
-    index_walk walk = {.context = context, .pair = collect_file, .each = each, .ctx = ctx};
+    index_walk walk = {
+        .context = context, .pair = collect_file, .each = each, .ctx = ctx, .bundle = bundle};
     wb__key_set_start(&walk.seen, &bundle->allocator);
     status = walk_index(&walk, bundle);
     wb__key_set_stop(&walk.seen);
@@ -193,18 +218,40 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *f
 
 /* ---- listed tensors ---- */
 
+/* Returns the index of the tensor, or WB__NO_TENSOR. An index usually lists the tensors in the order
+ * of the files, so the tensor after the last one is tried before the hash table. */
+static uint32_t find_tensor(index_walk *walk, wb__str tensor)
+{
+    const wb__table *table = &walk->model->table;
+    uint32_t number = walk->next;
+    if (number >= table->count || !wb__str_equal(wb__table_name(table, number), tensor))
+        number = wb__table_find(table, tensor);
+    walk->next = number == WB__NO_TENSOR ? walk->next : number + 1;
+    return number;
+}
+
+/* Returns true if the tensor is in the file of this name. */
+static bool is_in_file(index_walk *walk, uint32_t number, wb__str name)
+{
+    const wb__catalog_file *file = walk->file;
+    if (file == NULL || number - file->first_tensor >= file->tensor_count) {
+        file = &walk->model->files[wb__catalog_file_of(walk->model, number)];
+        walk->file = file;
+        walk->file_name = wb__path_base(file->path);
+    }
+    return wb__str_equal(walk->file_name, name);
+}
+
 static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
 {
-    const wb__catalog *model = walk->model;
-    uint32_t number = wb__table_find(&model->table, tensor);
+    uint32_t number = find_tensor(walk, tensor);
     bool bad = false;
     if (number == WB__NO_TENSOR) {
         walk->missing++;
         bad = true;
     } else {
         walk->found += !wb__is_padding_tensor(tensor);
-        bad = !wb__str_equal(wb__path_base(model->files[wb__catalog_file_of(model, number)].path),
-                             file);
+        bad = !is_in_file(walk, number, file);
         walk->misplaced += bad;
     }
     if (bad && walk->missing + walk->misplaced == 1) {

@@ -26,8 +26,9 @@ static size_t plain_run(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *start = p;
     while (end - p >= 8) {
-        if (special_bytes(wb__load_le64(p)) != 0)
-            break;
+        uint64_t special = special_bytes(wb__load_le64(p));
+        if (special != 0)
+            return (size_t)(p - start) + (unsigned)__builtin_ctzll(special) / 8;
         p += 8;
     }
     while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\')

@@ -272,6 +272,11 @@ static void odd_but_sound_indices(void **state)
         "{\"metadata\":{\"total_size\":\"12\",\"mlx\":[{}]},\"weight_map\":{" MAP_3 "}}",
         "{\"metadata\":{\"total_size\":12.0},\"weight_map\":{" MAP_3 "},\"x\":{\"weight_map\":1}}",
         " { \"weight_map\" : {" MAP_3 "} } \n",
+        "{\"weight_map\":{\"t3\":\"" SHARD(3) "\",\"t1\":\"" SHARD(1) "\",\"t2\":\"" SHARD(
+            2) "\"}}",
+        "{\"weight_map\":{\"t\\u0033\":\"" SHARD(
+            3) "\",\"t1\":\"\\u006d"
+               "odel-00001-of-00003.safetensors\",\"\\u00742\":\"" SHARD(2) "\"}}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         start_case();
