@@ -1,4 +1,4 @@
-"""weighbridge.safetensors against the package safetensors, with numpy. Torch: tests/deep/python.sh."""
+"""weighbridge.safetensors against the package safetensors, with numpy. Torch: torch.sh."""
 
 import itertools
 import random
@@ -6,13 +6,15 @@ import random
 import ml_dtypes
 import numpy as np
 import pytest
-import safetensors
-import safetensors.numpy as theirs
 from conftest import safetensors_bytes
 
 import weighbridge as wb
 import weighbridge.safetensors as drop_in
 import weighbridge.safetensors.numpy as ours
+
+# The package safetensors has no binary for free-threaded versions of Python.
+safetensors = pytest.importorskip("safetensors", exc_type=ImportError)
+theirs = pytest.importorskip("safetensors.numpy", exc_type=ImportError)
 
 ARRAYS = {
     "b": np.arange(6, dtype="f4").reshape(2, 3), "a": np.arange(3, dtype="i8"),

@@ -1,5 +1,6 @@
-"""The types of the package, checked by mypy, and the table of the extension module's functions."""
+"""The types of the package, checked by mypy and pyright, and the stub of the extension module."""
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,26 @@ def test_mypy(tmp_path):
         env=environment, cwd=tmp_path)
     errors = [line for line in result.stdout.splitlines() if " error: " in line]
     assert len(errors) == 1 and errors[0].startswith("use.py:7: "), result.stdout
+
+
+def pyright(*arguments, **options):
+    """Return the errors of a run of pyright, as (file name, line number)."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    result = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable,
+         *arguments], capture_output=True, text=True, env=environment, **options)
+    found = json.loads(result.stdout)["generalDiagnostics"]
+    return [(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found
+            if one["severity"] == "error"]
+
+
+def test_pyright(tmp_path):
+    """The package has no errors, and users see its types."""
+    pytest.importorskip("pyright")
+    assert pyright("--project", PACKAGE / "pyrightconfig.json") == []
+    (tmp_path / "use.py").write_text(USE)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(PACKAGE)]}))
+    assert pyright("use.py", cwd=tmp_path) == [("use.py", 7)]
 
 
 def test_the_stub_names_what_the_module_has():

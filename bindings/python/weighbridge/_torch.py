@@ -23,7 +23,7 @@ def dtype_of(name: str) -> torch.dtype:
 def from_array(array: Array) -> torch.Tensor:
     """Return a tensor that shares the memory of `array`, or has a copy if that is read-only."""
     if array.device != "cpu":
-        return torch.from_dlpack(array)
+        return torch.utils.dlpack.from_dlpack(array)
     dtype, shape = dtype_of(array.dtype), list(array.shape)
     if array.dtype == "F4":
         shape[-1] //= 2

@@ -152,7 +152,7 @@ class Distance:
         different: number of values with different bits
         not_finite: number of different values that are NaN or infinite in either model
         nmse: sum of (b - a)² / sum of a²
-        maximum: largest |b - a|
+        maximum: largest absolute value of b - a
         cosine: cosine similarity
         snr: -10 log10(nmse), in decibels
     """
