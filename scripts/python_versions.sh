@@ -16,6 +16,12 @@ trap 'rm -rf "$scratch"' EXIT
 abi3=
 failed=0
 
+# numpy==2.4.6: any version 2. Older versions of Python have no binary of the newest version.
+minor() { # PACKAGE==VERSION
+    version=${1##*==}
+    echo "${1%%==*}>=${version%%.*},<$((${version%%.*} + 1))"
+}
+
 wheel_for() { # PYTHON VENV
     if [ "$("$1" -c "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)")" = 1 ]; then
         "$2/bin/pip" wheel --quiet --no-deps --wheel-dir "$2/wheel" .
@@ -34,7 +40,7 @@ for python; do
     "$venv/bin/pip" install --quiet --disable-pip-version-check --upgrade pip
     sed 's/#.*//; /^ *$/d' bindings/python/tests/requirements.txt | while read -r package; do
         "$venv/bin/pip" install --quiet --only-binary :all: "$package" 2>/dev/null ||
-            "$venv/bin/pip" install --quiet --only-binary :all: "${package%%==*}" 2>/dev/null ||
+            "$venv/bin/pip" install --quiet --only-binary :all: "$(minor "$package")" 2>/dev/null ||
             echo "$version: left out $package"
     done
     wheel=$(wheel_for "$python" "$venv")

@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import weakref
 
@@ -199,6 +200,8 @@ def test_reading_releases_the_gil(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+                    reason="the locks of the interpreter's own objects do not survive a fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize("access", ["map", "read"])
 def test_a_child_reads_after_fork(floats, access):

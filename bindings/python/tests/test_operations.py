@@ -160,6 +160,7 @@ def test_a_conversion_is_used_by_one_thread_at_a_time(models, tmp_path):
 
 INTERRUPTED = """
 import os, signal, sys, threading, weighbridge as wb
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores SIGINT
 def interrupt(done, total):
     os.kill(os.getpid(), signal.SIGINT)
 try:
