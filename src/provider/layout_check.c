@@ -1,6 +1,7 @@
 /* Checks that tensors can be fused. */
 #include "provider/layout.h"
 #include "provider/provider_messages.h"
+#include "weighbridge/codec.h"
 
 /* Maximum number of matrices in a stack that is fused. Each matrix takes memory, and a file can
  * declare any number of them. */
@@ -12,8 +13,8 @@ static wb_status check_types(const wb__layout_maker *m, const wb__operand *first
     const wb_encoding *a = &first->encoding, *b = &other->encoding;
     int32_t x = wb__target_dtype(m->becomes, first), y = wb__target_dtype(m->becomes, other);
     if (strcmp(a->type, b->type) != 0 || x != y)
-        return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_ENCODING, b->type, (long)y, a->type,
-                               (long)x);
+        return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_ENCODING, b->type, wb_dtype_name(y),
+                               a->type, wb_dtype_name(x));
     if (!wb__is_plain_operand(first) && a->bits != b->bits)
         return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_BITS, (unsigned long)b->bits,
                                (unsigned long)a->bits);

@@ -18,8 +18,8 @@
     "rows of %s do not end at a byte boundary and cannot be padded with zeros"
 #define WB__MSG_PROVIDER_FUSE_PITCH "a row of the fused tensor needs %llu bytes; the limit is %llu"
 #define WB__MSG_PROVIDER_FUSE_ENCODING                                                             \
-    "this tensor has the encoding %s (dtype %ld in the buffer), but the tensor to fuse it with "   \
-    "has %s (dtype %ld)"
+    "this tensor has the encoding %s (%s in the buffer), but the tensor to fuse it with has %s "   \
+    "(%s)"
 #define WB__MSG_PROVIDER_FUSE_BITS                                                                 \
     "this tensor has %lu bits per value, but the tensor to fuse it with has %lu"
 #define WB__MSG_PROVIDER_FUSE_GROUPS                                                               \
