@@ -14,6 +14,8 @@
 
 #define WB__MSG_PULL_AGAIN                                                                         \
     "%s: the fetched bytes do not have the digest that the hub states; fetching once more"
+#define WB__MSG_PULL_DAMAGED                                                                       \
+    "%s: %zu pieces of 1 MiB changed on the disk while the file was fetched; fetching them again"
 #define WB__MSG_PULL_DIGEST                                                                        \
     "the fetched bytes do not have the digest that the hub states, also the second time"
 

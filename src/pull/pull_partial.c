@@ -30,8 +30,9 @@ uint64_t wb__pull_partial_bytes(const wb__pull_partial *partial)
     return bytes < partial->size ? bytes : partial->size;
 }
 
-static void set_here(wb__pull_partial *partial, size_t piece)
+static void set_here(wb__pull_partial *partial, size_t piece, uint64_t sum)
 {
+    partial->sum[piece] = sum;
     if (wb__pull_partial_state(partial, piece) != WB__PIECE_HERE)
         atomic_fetch_add_explicit(&partial->here, 1, memory_order_relaxed);
     wb__pull_partial_set_state(partial, piece, WB__PIECE_HERE);
@@ -63,6 +64,35 @@ static void make_record(const wb__pull_partial *partial, uint8_t record[RECORD],
     wb__store_le64(record + 16, wb__piece_sum_of(record, 16) ^ partial->seal);
 }
 
+/* Returns true if the bytes of a piece on the disk have this checksum. */
+static bool has_sum(const wb__pull_partial *partial, size_t piece, uint64_t sum, uint8_t *scratch)
+{
+    return wb__pull_partial_read(partial, piece, scratch) &&
+           wb__piece_sum_of(scratch, wb__pull_partial_piece_bytes(partial, piece)) == sum;
+}
+
+size_t wb__pull_partial_recheck(wb__pull_partial *partial, uint8_t *scratch)
+{
+    size_t damaged = 0;
+    for (size_t i = 0; i < partial->count; i++) {
+        if (has_sum(partial, i, partial->sum[i], scratch))
+            continue;
+        wb__pull_partial_set_state(partial, i, WB__PIECE_MISSING);
+        atomic_fetch_sub_explicit(&partial->here, 1, memory_order_relaxed);
+        damaged++;
+    }
+    return damaged;
+}
+
+void wb__pull_partial_doubt(wb__pull_partial *partial)
+{
+    for (size_t i = 0; i < partial->count; i++)
+        wb__pull_partial_set_state(partial, i, WB__PIECE_DOUBTED);
+    atomic_store(&partial->here, 0);
+    atomic_store(&partial->has_other, false);
+    partial->compares = true;
+}
+
 /* Marks the piece of a record as here if its bytes on the disk are those that arrived. */
 static void take_record(wb__pull_partial *partial, const uint8_t *record, uint8_t *scratch)
 {
@@ -71,11 +101,8 @@ static void take_record(wb__pull_partial *partial, const uint8_t *record, uint8_
     make_record(partial, expected, piece, sum);
     if (memcmp(expected, record, RECORD) != 0 || piece >= partial->count)
         return;
-    bool same =
-        wb__pull_partial_read(partial, (size_t)piece, scratch) &&
-        wb__piece_sum_of(scratch, wb__pull_partial_piece_bytes(partial, (size_t)piece)) == sum;
-    if (same)
-        set_here(partial, (size_t)piece);
+    if (has_sum(partial, (size_t)piece, sum, scratch))
+        set_here(partial, (size_t)piece, sum);
 }
 
 /* Takes all records. Returns the end of the last complete one. */
@@ -113,6 +140,7 @@ wb_status wb__pull_partial_restart(wb__pull_partial *partial, wb__context *conte
     for (size_t i = 0; i < partial->count; i++)
         wb__pull_partial_set_state(partial, i, WB__PIECE_MISSING);
     atomic_store(&partial->here, 0);
+    partial->compares = false;
     if (ftruncate(partial->journal, 0) != 0)
         return fail_partial(context, errno);
     int os_error = wb__write_at(partial->journal, 0, header, HEADER);
@@ -162,10 +190,13 @@ wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context,
     *partial = (wb__pull_partial){
         .allocator = context->allocator, .folder = folder, .data = -1, .journal = -1, .size = size};
     uint64_t count = size / WB__PIECE + (size % WB__PIECE != 0);
-    if (!wb__to_size(count, &partial->count))
+    size_t sums; /* less than `size`, so the product does not overflow */
+    if (!wb__to_size(count * sizeof *partial->sum, &sums))
         return wb__fail_memory(context);
+    partial->count = (size_t)count;
     partial->piece = wb__alloc_zeroed(&partial->allocator, partial->count);
-    if (partial->piece == NULL)
+    partial->sum = wb__alloc(&partial->allocator, sums);
+    if (partial->piece == NULL || partial->sum == NULL)
         return wb__fail_memory(context);
     int os_error = take_up(partial, name);
     return os_error == 0 ? load(partial, context, digest) : fail_partial(context, os_error);
@@ -179,7 +210,9 @@ void wb__pull_partial_close(wb__pull_partial *partial)
         (void)close(partial->journal);
     partial->data = partial->journal = -1;
     wb__free(&partial->allocator, partial->piece, partial->count);
+    wb__free(&partial->allocator, partial->sum, partial->count * sizeof *partial->sum);
     partial->piece = NULL;
+    partial->sum = NULL;
 }
 
 void wb__pull_partial_remove(wb__pull_partial *partial)
@@ -196,8 +229,10 @@ static int finish_piece(wb__pull_partial *partial, uint64_t piece, uint64_t sum)
     uint8_t record[RECORD];
     make_record(partial, record, piece, sum);
     int os_error = wb__write_all(partial->journal, record, RECORD);
+    if (partial->compares && partial->sum[piece] != sum)
+        atomic_store(&partial->has_other, true);
     if (os_error == 0)
-        set_here(partial, (size_t)piece);
+        set_here(partial, (size_t)piece, sum);
     return os_error;
 }
 

@@ -23,8 +23,9 @@
 #define WB__PIECE ((uint64_t)1 << 20)
 #define WB__PARTIAL_NAME 128 /* maximum length of a name with NUL, in bytes */
 
-/* States of a piece. */
-enum { WB__PIECE_MISSING = 0, WB__PIECE_CLAIMED, WB__PIECE_HERE };
+/* States of a piece. A piece in the state DOUBTED is on the disk, but the digest of the file is
+ * wrong: if the piece is fetched again, its new checksum is compared with the old one. */
+enum { WB__PIECE_MISSING = 0, WB__PIECE_CLAIMED, WB__PIECE_HERE, WB__PIECE_DOUBTED };
 
 typedef struct wb__pull_partial {
     wb_allocator allocator;
@@ -35,8 +36,11 @@ typedef struct wb__pull_partial {
     uint64_t seal; /* makes the records of this journal differ from those of others */
     size_t count;  /* number of pieces */
     atomic_uchar *piece;
-    atomic_size_t here;  /* number of pieces in the state WB__PIECE_HERE */
-    atomic_int os_error; /* errno of the first write that failed, or 0 */
+    uint64_t *sum;         /* checksum of each piece that arrived */
+    bool compares;         /* pieces are fetched for the second time (wb__pull_partial_doubt) */
+    atomic_bool has_other; /* a piece that was fetched again has another checksum */
+    atomic_size_t here;    /* number of pieces in the state WB__PIECE_HERE */
+    atomic_int os_error;   /* errno of the first write that failed, or 0 */
     char data_name[WB__PARTIAL_NAME], journal_name[WB__PARTIAL_NAME];
 } wb__pull_partial;
 
@@ -64,12 +68,19 @@ void wb__pull_partial_remove(wb__pull_partial *partial);
 wb_status wb__pull_partial_restart(wb__pull_partial *partial, wb__context *context,
                                    const char *digest);
 
+/* Compares the pieces on the disk with their checksums. Returns the number of pieces that differ,
+ * which become MISSING. No range may be in use. */
+size_t wb__pull_partial_recheck(wb__pull_partial *partial, uint8_t *scratch);
+
+/* Marks all pieces as DOUBTED, so that they can be fetched again and compared. */
+void wb__pull_partial_doubt(wb__pull_partial *partial);
+
 static inline int wb__pull_partial_state(const wb__pull_partial *partial, size_t piece)
 {
     return atomic_load_explicit(&partial->piece[piece], memory_order_acquire);
 }
 
-/* Sets the state to MISSING or CLAIMED. */
+/* Sets the state to MISSING, CLAIMED or DOUBTED. */
 static inline void wb__pull_partial_set_state(wb__pull_partial *partial, size_t piece, int state)
 {
     atomic_store_explicit(&partial->piece[piece], (unsigned char)state, memory_order_release);

@@ -14,11 +14,13 @@ typedef struct run {
     const wb_progress *progress;
     wb__pull_range *ranges;
     wb__pull_task *tasks;
-    size_t slots;   /* number of elements of `ranges`, and of `tasks` */
-    size_t first;   /* no item before this one is waiting */
-    size_t waiting; /* number of items that no task has opened */
-    uint64_t done;  /* bytes of completed files */
-    uint64_t wake;  /* time at which `loop` continues even if nothing has changed */
+    size_t slots;     /* number of elements of `ranges`, and of `tasks` */
+    uint64_t pending; /* maximum number of bytes that all ranges may request at a time */
+    size_t pieces;    /* maximum number of pieces of a range */
+    size_t first;     /* no item before this one is waiting */
+    size_t waiting;   /* number of items that no task has opened */
+    uint64_t done;    /* bytes of completed files */
+    uint64_t wake;    /* time at which `loop` continues even if nothing has changed */
     bool told_busy;
 } run;
 
@@ -116,6 +118,27 @@ static wb_status open_next(run *r, bool *opened)
 
 /* ---- ranges ---- */
 
+/* Sets the limits of `pending` and `pieces` (pull/pull_task.h). */
+static void set_limits(run *r)
+{
+    uint64_t part = r->pull->total / WB__PULL_PENDING_PART;
+    r->pending = part > WB__PULL_PENDING_MIN ? part : WB__PULL_PENDING_MIN;
+    uint64_t pieces = r->pending / r->slots / WB__PIECE;
+    r->pieces = pieces > WB__PULL_RANGE_MAX ? WB__PULL_RANGE_MAX : pieces > 0 ? (size_t)pieces : 1;
+}
+
+/* Returns true if all ranges together request the permitted number of bytes. */
+static bool is_full(const run *r)
+{
+    uint64_t bytes = r->pieces * WB__PIECE; /* of the next range */
+    for (size_t i = 0; i < r->slots; i++) {
+        const wb__pull_range *range = &r->ranges[i];
+        if (range->task != NULL && !range->task->is_single)
+            bytes += range->transfer.end - range->transfer.begin;
+    }
+    return bytes > r->pending;
+}
+
 /* Gives a free range to the open file that was opened first and can use it. Returns false if no
  * open file can use it. */
 static bool assign(const run *r, wb__pull_range *range)
@@ -128,7 +151,7 @@ static bool assign(const run *r, wb__pull_range *range)
             oldest = task;
     }
     if (oldest != NULL)
-        wb__pull_task_next(oldest, range);
+        wb__pull_task_next(oldest, range, r->pieces);
     return oldest != NULL;
 }
 
@@ -139,6 +162,8 @@ static wb_status fill(run *r)
         bool opened = true;
         if (r->ranges[i].task != NULL)
             continue;
+        if (is_full(r))
+            break;
         while (!assign(r, &r->ranges[i]) && opened && status == WB_OK)
             status = open_next(r, &opened);
         if (r->ranges[i].task == NULL)
@@ -272,6 +297,7 @@ wb_status wb__pull_run(wb_pull *pull, wb__context *context, const wb_progress *p
              .context = context,
              .progress = progress,
              .slots = pull->net->options.connections};
+    set_limits(&r);
     r.ranges = wb__alloc_zeroed(allocator, r.slots * sizeof *r.ranges);
     r.tasks = wb__alloc_zeroed(allocator, r.slots * sizeof *r.tasks);
     wb_status status = r.ranges == NULL || r.tasks == NULL ? wb__fail_memory(context)

@@ -89,11 +89,19 @@ static bool put(void *owner, uint64_t offset, const uint8_t *bytes, size_t n)
     return wb__pull_partial_write(&range->task->partial, &range->sum, offset, bytes, n);
 }
 
-static size_t count_missing(const wb__pull_partial *partial, size_t from, size_t most)
+/* Returns true if a piece must be fetched. A piece in doubt is fetched again unless another one has
+ * just arrived with other bytes than before, so that the digest may be right now. */
+static bool is_wanted(const wb__pull_partial *partial, size_t piece)
+{
+    int state = wb__pull_partial_state(partial, piece);
+    return state == WB__PIECE_MISSING ||
+           (state == WB__PIECE_DOUBTED && !atomic_load(&partial->has_other));
+}
+
+static size_t count_wanted(const wb__pull_partial *partial, size_t from, size_t most)
 {
     size_t end = from;
-    while (end < partial->count && end - from < most &&
-           wb__pull_partial_state(partial, end) == WB__PIECE_MISSING)
+    while (end < partial->count && end - from < most && is_wanted(partial, end))
         end++;
     return end - from;
 }
@@ -101,17 +109,15 @@ static size_t count_missing(const wb__pull_partial *partial, size_t from, size_t
 bool wb__pull_task_has_next(wb__pull_task *task)
 {
     const wb__pull_partial *partial = &task->partial;
-    while (task->next < partial->count &&
-           wb__pull_partial_state(partial, task->next) != WB__PIECE_MISSING)
+    while (task->next < partial->count && !is_wanted(partial, task->next))
         task->next++;
     return task->next < partial->count && !(task->is_single && task->ranges > 0);
 }
 
-void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range)
+void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range, size_t most)
 {
     wb__pull_partial *partial = &task->partial;
-    bool is_whole = task->is_single || partial->count < WB__PULL_SINGLE;
-    size_t n = count_missing(partial, task->next, is_whole ? SIZE_MAX : WB__PULL_RANGE);
+    size_t n = count_wanted(partial, task->next, task->is_single ? SIZE_MAX : most);
     uint64_t begin = task->next * WB__PIECE, end = (task->next + n) * WB__PIECE;
     for (size_t i = 0; i < n; i++)
         wb__pull_partial_set_state(partial, task->next + i, WB__PIECE_CLAIMED);
@@ -130,14 +136,20 @@ void wb__pull_range_stop(wb__pull_range *range)
     range->task = NULL;
 }
 
-wb_status wb__pull_task_restart(wb__pull_task *task, wb__context *context)
+/* Starts the digest again. */
+static wb_status restart_hash(wb__pull_task *task, wb__context *context)
 {
     const wb__repo_file *file = task->item->file;
-    const char *digest = wb__repo_file_blob(file);
     wb__content_hash_close(&task->hash);
     task->hashed = task->next = 0;
+    return wb__content_hash_open(&task->hash, context, wb__repo_file_blob(file), file->size);
+}
+
+wb_status wb__pull_task_restart(wb__pull_task *task, wb__context *context)
+{
+    const char *digest = wb__repo_file_blob(task->item->file);
+    wb_status status = restart_hash(task, context);
     task->must_restart = false;
-    wb_status status = wb__content_hash_open(&task->hash, context, digest, file->size);
     return status == WB_OK ? wb__pull_partial_restart(&task->partial, context, digest) : status;
 }
 
@@ -163,11 +175,23 @@ wb_status wb__pull_range_end(wb__pull_range *range, wb__context *context)
 
 /* ---- the digest ---- */
 
+/* Returns true if the next piece can be hashed. While pieces are fetched for the second time, none is
+ * hashed. */
+static bool can_hash(wb__pull_task *task)
+{
+    const wb__pull_partial *partial = &task->partial;
+    if (task->hashed == partial->count)
+        return false;
+    if (partial->compares)
+        return task->ranges == 0 && !wb__pull_task_has_next(task);
+    return wb__pull_partial_state(partial, task->hashed) == WB__PIECE_HERE;
+}
+
 wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *worked)
 {
     const wb__pull_partial *partial = &task->partial;
     size_t piece = task->hashed;
-    if (piece == partial->count || wb__pull_partial_state(partial, piece) != WB__PIECE_HERE)
+    if (!can_hash(task))
         return WB_OK;
     context->file = task->item->file->path;
     if (!wb__pull_partial_read(partial, piece, task->pull->scratch))
@@ -184,6 +208,42 @@ bool wb__pull_task_is_complete(const wb__pull_task *task)
     return task->hashed == task->partial.count && task->ranges == 0;
 }
 
+static bool has_doubted(const wb__pull_partial *partial)
+{
+    for (size_t i = 0; i < partial->count; i++) {
+        if (wb__pull_partial_state(partial, i) == WB__PIECE_DOUBTED)
+            return true;
+    }
+    return false;
+}
+
+/* Prepares the next attempt after a wrong digest. Sets *again to false if there is none. */
+static wb_status try_again(wb__pull_task *task, wb__context *context, bool *again)
+{
+    wb__pull_partial *partial = &task->partial;
+    const char *path = task->item->file->path;
+    wb_net *net = task->pull->net;
+    size_t damaged =
+        task->is_rechecked ? 0 : wb__pull_partial_recheck(partial, task->pull->scratch);
+    *again = true;
+    task->is_rechecked = true;
+    if (damaged > 0) {
+        wb__net_note(net, WB__MSG_PULL_DAMAGED, path, damaged);
+        return restart_hash(task, context);
+    }
+    if (!task->is_second) { /* bytes may have been damaged on the way */
+        task->is_second = true;
+        wb__net_note(net, WB__MSG_PULL_AGAIN, path);
+        if (task->is_single)
+            return wb__pull_task_restart(task, context);
+        wb__pull_partial_doubt(partial);
+        return restart_hash(task, context);
+    }
+    *again = has_doubted(partial);
+    atomic_store(&partial->has_other, false);
+    return *again ? restart_hash(task, context) : WB_OK;
+}
+
 wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again)
 {
     wb_pull *pull = task->pull;
@@ -198,11 +258,9 @@ wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *
         task->item->state = WB__ITEM_DONE;
         return WB_OK;
     }
-    if (!task->is_second) { /* bytes may have been damaged on the way or on the disk */
-        *again = task->is_second = true;
-        wb__net_note(pull->net, WB__MSG_PULL_AGAIN, file->path);
-        return wb__pull_task_restart(task, context);
-    }
+    wb_status status = try_again(task, context, again);
+    if (status != WB_OK || *again)
+        return status;
     wb__pull_partial_remove(&task->partial);
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FILE_DIGEST, WB_NO_OFFSET, WB__STR(""),
                     WB__MSG_PULL_DIGEST);

@@ -9,10 +9,14 @@
 #include "pull/content_hash.h"
 #include "pull/pull.h"
 
-/* A request fetches at most WB__PULL_RANGE pieces. But a file of fewer than WB__PULL_SINGLE pieces
- * is fetched with one request. */
-#define WB__PULL_RANGE ((size_t)16)  /* pieces */
-#define WB__PULL_SINGLE ((size_t)32) /* pieces */
+/*
+ * The bytes that are requested at a time. If the process is killed, they may be lost, even if the
+ * server has sent all of them: the buffers of a connection can hold 10 MiB and more. Therefore all
+ * requests together ask for at most 1/12 of the bytes of the pull, or for 4 MiB if this is more.
+ */
+#define WB__PULL_PENDING_PART 12u
+#define WB__PULL_PENDING_MIN ((uint64_t)4 << 20) /* bytes */
+#define WB__PULL_RANGE_MAX ((size_t)16)          /* pieces of one request */
 #define WB__PULL_RESTARTS 5u
 
 typedef struct wb__pull_task {
@@ -29,7 +33,8 @@ typedef struct wb__pull_task {
     unsigned restarts; /* number of restarts from the first byte, because ranges failed */
     bool is_single;    /* the server ignores ranges */
     bool must_restart; /* all pieces fetched so far must be discarded */
-    bool is_second;    /* the digest was wrong, so that all bytes are fetched a second time */
+    bool is_rechecked; /* the digest was wrong, and the pieces on the disk were checked */
+    bool is_second;    /* the digest was wrong although the pieces on the disk did not change */
 } wb__pull_task;
 
 /* A range of a file, which one transfer fetches. */
@@ -47,9 +52,10 @@ wb_status wb__pull_task_open(wb__pull_task *task, wb__context *context, wb_pull 
 void wb__pull_task_close(wb__pull_task *task);
 
 /* Returns true if a range is missing that can be fetched now. wb__pull_task_next then prepares the
- * transfer of the first such range. */
+ * transfer of the first such range, of at most `most` pieces. If the server ignores ranges, the
+ * transfer fetches all pieces. */
 bool wb__pull_task_has_next(wb__pull_task *task);
-void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range);
+void wb__pull_task_next(wb__pull_task *task, wb__pull_range *range, size_t most);
 
 /* Releases a range whose transfer is DONE, or FAILED. */
 wb_status wb__pull_range_end(wb__pull_range *range, wb__context *context);
@@ -66,8 +72,12 @@ wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *wo
 /* Returns true if all pieces were hashed. */
 bool wb__pull_task_is_complete(const wb__pull_task *task);
 
-/* Publishes the file if its digest is right. If the digest is wrong for the first time, sets *again
- * and fetches the file again. The second time, fails. */
+/*
+ * Publishes the file if its digest is right. Otherwise sets *again, so that pieces are fetched again:
+ * first those that changed on the disk. If none did, the pieces are fetched in order until one
+ * arrives with other bytes than before; then the digest is computed again. Fails if all pieces were
+ * fetched twice.
+ */
 wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *again);
 
 #endif

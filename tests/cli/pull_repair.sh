@@ -77,3 +77,49 @@ code=0
 wb pull hf://o/m --repair >out 2>err || code=$?
 [ $code = 2 ]
 cmp "$blob" before
+
+# The server sends wrong bytes once. The pieces are fetched again only until one differs from the bytes of before.
+start_again() { # RULES
+    rm -rf hf-home "$kept"
+    rules "$1"
+}
+start_again '[{"where":"cdn","fault":"corrupt","at":2500000,"n":4,"bodies":1}]'
+wb pull hf://o/m >out 2>err
+grep -q 'once more' err
+cmp "$blob" hub/o/m/a.safetensors
+n=$(fetched)
+[ "$n" -gt 41943040 ] && [ "$n" -lt 52428800 ] || { echo "$n bytes"; exit 1; }
+
+# Two wrong pieces: the search continues after the first one.
+start_again '[{"where":"cdn","fault":"corrupt","at":2500000,"n":4,"bodies":1}]'
+flip hub/o/m/a.safetensors 30000000
+wb pull hf://o/m >out 2>err && exit 1 # the second wrong piece is on the server and stays wrong
+grep -q 'second time' err
+[ "$(fetched)" -le $((2 * 41943817)) ]
+flip hub/o/m/a.safetensors 30000000
+[ ! -e "$blob" ]
+
+# Bytes on the disk change while the file is fetched: only their piece is fetched again.
+start_again '[{"where":"cdn","fault":"stall","after":1000,"seconds":3,"times":1}]'
+wb pull hf://o/m >out 2>err &
+pid=$!
+i=0
+while [ ! -e "$blob.wb-pieces" ] || [ "$(wc -c <"$blob.wb-pieces")" -lt $((96 + 24 * 20)) ]; do
+    i=$((i + 1))
+    [ $i -lt 200 ] || { echo "no pieces arrive"; exit 1; }
+    sleep 0.05
+done
+flip "$blob.wb-partial" 20000000
+wait $pid || { cat err; exit 1; }
+grep -q '1 pieces' err
+cmp "$blob" hub/o/m/a.safetensors
+n=$(fetched)
+[ "$n" -lt 44040192 ] || { echo "$n bytes"; exit 1; }
+
+# The free space is checked before anything is fetched.
+start_again '[{"where":"hub","fault":"size","delta":1000000000000000}]'
+code=0
+wb pull hf://o/m >out 2>err || code=$?
+[ $code = 5 ] && grep -q 'are free' err || { echo $code; cat err; exit 1; }
+[ "$(fetched)" = 0 ]
+[ ! -e hf-home ]

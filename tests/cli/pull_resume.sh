@@ -1,7 +1,9 @@
 # wb pull is killed at random points and run again. The server sends at most 1.1 times the bytes in total, and no file
 # ever has a final name without its right bytes. Bytes that were damaged on the disk meanwhile are fetched again.
 #
-# PULL_KILLS is the number of kills [4], PULL_MIB the size of the file [48].
+# Every second time the process is stopped before it is killed, so that the buffers of its connections fill: these bytes
+# are lost. PULL_KILLS is the number of kills [4], PULL_MIB the size of the file [48], PULL_RATE the speed of each
+# connection in bytes per second [8e6].
 . "$SOURCE/tests/net/servers.sh"
 has_network || exit 77
 mkdir -p hub/o/m
@@ -11,13 +13,13 @@ python3 -c 'import os, random; random.seed(7)
 open("hub/o/m/big.safetensors", "wb").write(random.randbytes(int(os.environ["MIB"]) * 2**20 - 12345))'
 start_hub hub
 python3 - <<'P'
-import glob, hashlib, json, os, random, shutil, subprocess, time, urllib.request
+import glob, hashlib, json, os, random, shutil, signal, subprocess, time, urllib.request
 
 HUB, SIZE = os.environ["HUB"], os.path.getsize("hub/o/m/big.safetensors")
 DIGEST = hashlib.sha256(open("hub/o/m/big.safetensors", "rb").read()).hexdigest()
 REPO = "hf-home/hub/models--o--m"
 PULL = ["wb", "pull", "hf://o/m"]
-RULES = [{"where": "cdn", "fault": "slow", "rate": 8e6}]
+RULES = [{"where": "cdn", "fault": "slow", "rate": float(os.environ.get("PULL_RATE", "8e6"))}]
 random.seed(11)
 
 
@@ -50,10 +52,13 @@ def complete():
     assert os.path.realpath(out + "/big.safetensors").endswith(DIGEST) and stored()
 
 
-def kill_at(part):
+def kill_at(part, stop=False):
     process = subprocess.Popen(PULL, stdout=subprocess.DEVNULL)
     while process.poll() is None and sent() < part * SIZE:
         time.sleep(0.002)
+    if stop and process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
     process.kill()
     return process.wait() != 0
 
@@ -61,7 +66,7 @@ def kill_at(part):
 worst, kills = 0, 0
 for i in range(int(os.environ["KILLS"])):
     begin()
-    kills += kill_at(random.random() * 0.95)
+    kills += kill_at(random.random() * 0.95, stop=i % 2 == 1)
     assert not stored() or os.path.exists(REPO + "/blobs/" + DIGEST)
     complete()
     worst = max(worst, sent() / SIZE)
