@@ -1,4 +1,4 @@
-/* wb pull: downloads the files of a repository of a hub. */
+/* wb pull: downloads the files of a repository of a hub, or one file of another server. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,8 @@ static void answer(const char *address, const wb_pull *pull, const before *b)
     json_answer(&json, "pull");
     json_text(&json, "address", address);
     json_text(&json, "path", wb_pull_path(pull));
-    json_text(&json, "commit", wb_pull_commit(pull));
+    if (wb_pull_commit(pull)[0] != '\0')
+        json_text(&json, "commit", wb_pull_commit(pull));
     json_number(&json, "bytes", b->bytes);
     json_number(&json, "fetched", b->missing);
     wb_json_key(&json, "files", SIZE_MAX);
@@ -76,7 +77,8 @@ static void answer(const char *address, const wb_pull *pull, const before *b)
         wb_json_begin(&json, '{');
         json_text(&json, "path", file.path);
         json_number(&json, "bytes", file.bytes);
-        json_text(&json, "digest", file.digest);
+        if (file.digest[0] != '\0')
+            json_text(&json, "digest", file.digest);
         wb_json_key(&json, "is_here", SIZE_MAX);
         wb_json_bool(&json, b->is_here[i]);
         wb_json_end(&json, '}');
@@ -104,6 +106,7 @@ static wb_status pull_files(const arguments *args, wb_net *net, wb_error *error)
     before b = {0};
     wb_pull_options options = WB_PULL_OPTIONS_INIT;
     options.directory = args->value[OPTION_PULL_TO];
+    options.sha256 = args->value[OPTION_SHA256];
     options.include = args->includes;
     options.include_count = args->include_count;
     options.exclude = args->excludes;

@@ -17,7 +17,7 @@ _wb() {
         ((i == COMP_CWORD)) && continue
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--max-header|--store|--retries|--jobs|-j|--progress|--color)
+        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--sha256|--max-header|--store|--retries|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -164,6 +164,7 @@ _wb() {
         return
         ;;
     --to)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --include)
@@ -171,6 +172,10 @@ _wb() {
         return
         ;;
     --exclude)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --sha256)
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
@@ -275,7 +280,7 @@ _wb() {
         ;;
     pull)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --force --to --include --exclude --repair --dry-run --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --force --to --include --exclude --sha256 --repair --dry-run --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     help)

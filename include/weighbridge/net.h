@@ -100,19 +100,19 @@ typedef struct wb_net_stats {
 
 WB_API wb_status wb_net_statistics(wb_net *net, wb_net_stats *stats, wb_error *error) WB_MUST_CHECK;
 
-/* ---- pull: files of a hub onto the disk ---- */
+/* ---- pull: files onto the disk ---- */
 
 /*
- * The files of a repository at one commit, or some of them, to be fetched onto the disk. Not
- * thread-safe.
+ * The files of a repository of a hub at one commit, or some of them, or one file of a web server or
+ * an object store, to be fetched onto the disk. Not thread-safe.
  *
  *     wb_pull_open(net, "hf://owner/name", NULL, &pull, &error);     what is missing
  *     wb_pull_run(pull, NULL, &error);                               fetch it
  *     printf("%s\n", wb_pull_path(pull));
  *     wb_pull_close(pull);
  *
- * By default the files are stored in the cache of the Python package huggingface_hub, which then
- * finds them. Every byte is checked with the SHA-256 or git digest that the hub states before a
+ * By default the files of a hub are stored in the cache of the Python package huggingface_hub, which
+ * then finds them. Every byte is checked with the SHA-256 or git digest that the hub states before a
  * file gets its name. If the process is killed, the next wb_pull_run continues: pieces of 1 MiB
  * that had arrived are not fetched again. If another process has locked a file, wb_pull_run waits
  * for it.
@@ -125,9 +125,11 @@ typedef struct wb_pull wb_pull;
     2u /* compute the digests of files that are stored already, and fetch damaged pieces */
 
 typedef struct wb_pull_options {
-    size_t size;           /* sizeof(wb_pull_options) */
-    uint32_t flags;        /* WB_PULL_* */
-    const char *directory; /* store the files in this directory; NULL: in the cache of the hub */
+    size_t size;    /* sizeof(wb_pull_options) */
+    uint32_t flags; /* WB_PULL_* */
+    /* Store the files in this directory; NULL: in the cache of the hub. For an address that is not
+     * that of a hub: the directory, or the path of the file; NULL: the current directory. */
+    const char *directory;
     /* Patterns of paths, with *, ? and [a-z]; * also matches '/', and a '/' at the end means all
      * files below. Files that match one of `include` are fetched (NULL: all), except those that
      * match one of `exclude`. */
@@ -135,14 +137,19 @@ typedef struct wb_pull_options {
     size_t include_count;
     const char *const *exclude;
     size_t exclude_count;
+    /* The SHA-256 that the file must have: 64 hexadecimal digits in lower case. Only for addresses
+     * that are not those of a hub. NULL: not known. */
+    const char *sha256;
 } wb_pull_options;
 #define WB_PULL_OPTIONS_INIT WB_INIT(wb_pull_options)
 
 /* A file of a pull. */
 typedef struct wb_pull_file {
-    size_t size;        /* sizeof(wb_pull_file) */
-    const char *path;   /* in the repository; valid until wb_pull_close */
-    const char *digest; /* SHA-256 (64 hexadecimal digits) or git id (40 digits); valid as `path` */
+    size_t size;      /* sizeof(wb_pull_file) */
+    const char *path; /* in the repository; valid until wb_pull_close */
+    /* SHA-256 (64 hexadecimal digits) or git id (40 digits); empty if it is not known; valid as
+     * `path` */
+    const char *digest;
     uint64_t bytes;
     int is_here; /* the file is stored; with WB_PULL_REPAIR: and its bytes are right */
 } wb_pull_file;
@@ -151,7 +158,8 @@ typedef struct wb_pull_file {
 /*
  * Lists the repository and finds out which files are missing. Changes nothing on the disk.
  *
- * address  hf://OWNER/NAME[@REVISION][/PATH]; PATH is a file or a directory
+ * address  hf://OWNER/NAME[@REVISION][/PATH], where PATH is a file or a directory; or the address of
+ *          one file: https://HOST/PATH, s3://BUCKET/KEY, gs://BUCKET/KEY
  * options  NULL: defaults; read during the call
  * pull     owned, release with wb_pull_close before wb_net_close
  *
@@ -165,11 +173,12 @@ WB_API wb_status wb_pull_open(wb_net *net, const char *address, const wb_pull_op
 /* NULL is ignored. */
 WB_API void wb_pull_close(wb_pull *pull);
 
-/* Returns the path of the directory that has the files, or will have them. Valid until
- * wb_pull_close. */
+/* Returns the path of the directory that has the files, or will have them; if the address is not that
+ * of a hub, the path of the file. Valid until wb_pull_close. */
 WB_API const char *wb_pull_path(const wb_pull *pull);
 
-/* Returns the commit of the revision: 40 hexadecimal digits. Valid until wb_pull_close. */
+/* Returns the commit of the revision: 40 hexadecimal digits; empty if the address is not that of a
+ * hub. Valid until wb_pull_close. */
 WB_API const char *wb_pull_commit(const wb_pull *pull);
 
 WB_API uint64_t wb_pull_count(const wb_pull *pull);

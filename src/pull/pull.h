@@ -2,7 +2,8 @@
  * pull: the files of a repository of a hub, fetched onto the disk.
  *
  *   pull_plan            which files the user wants, and which of them are missing
- *   pull_layout          where files are stored: layout_cache.c, layout_folder.c
+ *   pull_web             the same for one file of a web server or an object store
+ *   pull_layout          where files are stored: layout_cache.c, layout_folder.c, layout_file.c
  *   below                files below a directory, without following links
  *   pull_partial         a file that is being fetched, and the journal from which it is continued
  *   piece_sum            the checksum of a piece of such a file
@@ -23,6 +24,7 @@
 
 #include "net/hub.h"
 #include "net/net.h"
+#include "net/remote.h"
 #include "pull/pull_partial.h"
 #include "weighbridge/net.h"
 
@@ -39,8 +41,8 @@ typedef struct wb__pull_item {
     bool is_damaged; /* for the states MISSING and STARTED: the file is stored with wrong bytes */
 } wb__pull_item;
 
-/* How and where files are stored: in the cache of the hub (layout_cache.c) or in a folder
- * (layout_folder.c). */
+/* How and where files are stored: in the cache of the hub (layout_cache.c), in a folder
+ * (layout_folder.c), or as a single file (layout_file.c). */
 typedef struct wb__pull_layout {
     const char *store; /* path of the directory of the partial files, relative to pull->folder */
     /* Sets item->state to WB__ITEM_HERE if the file of the item is already stored. Changes nothing
@@ -65,16 +67,21 @@ typedef struct wb__pull_layout {
     int (*end)(wb_pull *pull);
 } wb__pull_layout;
 
-extern const wb__pull_layout wb__layout_cache, wb__layout_folder;
+extern const wb__pull_layout wb__layout_cache, wb__layout_folder, wb__layout_file;
 
 struct wb_pull {
     wb_net *net;
     wb__arena arena;
-    wb__repo *repo;
-    uint32_t flags; /* WB_PULL_* */
+    wb__repo *repo;    /* NULL if the address is not that of a hub */
+    wb__remote web;    /* if is_web: the only file, and what the server stated about it */
+    wb__repo_file own; /* if is_web: its description */
+    wb__pull_item only;
+    bool is_web;
+    bool has_digest; /* the digests of the files are known; else they only identify the files */
+    uint32_t flags;  /* WB_PULL_* */
     const wb__pull_layout *layout;
     const char *folder; /* path of the directory that belongs to the repository */
-    const char *path;   /* path of the directory that has the files */
+    const char *path;   /* path of the directory that has the files, or of the only file */
     int root;           /* descriptor of `folder`; -1 until `begin` */
     int store;          /* descriptor of the directory of the partial files */
     int files;          /* only in the cache layout: descriptor of the snapshot directory */
@@ -91,6 +98,12 @@ struct wb_pull {
  * stored. */
 wb_status wb__pull_plan(wb_pull *pull, wb__context *context, const char *path,
                         const wb_pull_options *options);
+
+/* Returns a copy of the text in the arena, and frees the buffer. Returns NULL if memory runs out. */
+const char *wb__pull_keep(wb_pull *pull, wb__buffer *text);
+
+/* Finds out which of the items are already stored, and adds up their sizes. */
+wb_status wb__pull_look(wb_pull *pull, wb__context *context);
 
 /* ---- pull_run.c ---- */
 

@@ -26,12 +26,22 @@
 
 /* ---- pull_plan.c, pull_public.c ---- */
 
-#define WB__MSG_PULL_ADDRESS "only addresses that begin with hf:// can be pulled"
+#define WB__MSG_PULL_WEB_PATTERNS                                                                  \
+    "patterns select files of a repository, but the address is that of one file"
+#define WB__MSG_PULL_HUB_SHA256                                                                    \
+    "the hub states the digests of its files; a SHA-256 is only for other addresses"
 #define WB__MSG_PULL_NOTHING "no file of the repository matches"
 #define WB__MSG_PULL_TOTAL "the sizes of the files add up to more than 64 bits can hold"
 #define WB__MSG_PULL_ROOM "the files need %llu bytes, but only %llu are free"
 
-/* ---- layout_folder.c ---- */
+/* ---- pull_web.c ---- */
+
+#define WB__MSG_PULL_IS_FOLDER "it is the address of a folder; only single files can be pulled"
+#define WB__MSG_PULL_WEB_NAME                                                                      \
+    "the last part of the address cannot be the name of a file: %s; choose one with --to"
+#define WB__MSG_PULL_SHA256 "the SHA-256 must have 64 hexadecimal digits in lower case"
+
+/* ---- layout_file.c, layout_folder.c ---- */
 
 #define WB__MSG_PULL_OTHER_FILE "the folder has another file of this name, which was not downloaded"
 

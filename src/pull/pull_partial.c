@@ -149,18 +149,33 @@ wb_status wb__pull_partial_restart(wb__pull_partial *partial, wb__context *conte
     return os_error == 0 ? WB_OK : fail_partial(context, os_error);
 }
 
-static wb_status load(wb__pull_partial *partial, wb__context *context, const char *digest)
+/* Takes all records of the journal if its header is right; *end is then the end of the last complete
+ * record, else 0. */
+static wb_status take_journal(wb__pull_partial *partial, wb__context *context, const char *digest,
+                              uint64_t *end)
 {
     uint8_t header[HEADER];
     make_header(header, partial, digest);
     partial->seal = wb__load_le64(header + HEADER - 8);
+    *end = 0;
     if (!has_header(partial, header))
-        return wb__pull_partial_restart(partial, context, digest);
+        return WB_OK;
     uint8_t *scratch = wb__alloc(&partial->allocator, WB__PIECE);
     if (scratch == NULL)
         return wb__fail_memory(context);
-    uint64_t end = take_records(partial, scratch);
+    *end = take_records(partial, scratch);
     wb__free(&partial->allocator, scratch, WB__PIECE);
+    return WB_OK;
+}
+
+static wb_status load(wb__pull_partial *partial, wb__context *context, const char *digest)
+{
+    uint64_t end;
+    wb_status status = take_journal(partial, context, digest, &end);
+    if (status != WB_OK)
+        return status;
+    if (end == 0)
+        return wb__pull_partial_restart(partial, context, digest);
     return lseek(partial->journal, (off_t)end, SEEK_SET) < 0 ? fail_partial(context, errno) : WB_OK;
 }
 
@@ -184,8 +199,8 @@ static int take_up(wb__pull_partial *partial, const char *name)
     return os_error;
 }
 
-wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context, int folder,
-                                const char *name, const char *digest, uint64_t size)
+/* Sets the members of a partial file without files. */
+static wb_status init(wb__pull_partial *partial, wb__context *context, int folder, uint64_t size)
 {
     *partial = (wb__pull_partial){
         .allocator = context->allocator, .folder = folder, .data = -1, .journal = -1, .size = size};
@@ -196,10 +211,39 @@ wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context,
     partial->count = (size_t)count;
     partial->piece = wb__alloc_zeroed(&partial->allocator, partial->count);
     partial->sum = wb__alloc(&partial->allocator, sums);
-    if (partial->piece == NULL || partial->sum == NULL)
-        return wb__fail_memory(context);
+    return partial->piece == NULL || partial->sum == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
+wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context, int folder,
+                                const char *name, const char *digest, uint64_t size)
+{
+    wb_status status = init(partial, context, folder, size);
+    if (status != WB_OK)
+        return status;
     int os_error = take_up(partial, name);
     return os_error == 0 ? load(partial, context, digest) : fail_partial(context, os_error);
+}
+
+wb_status wb__pull_partial_compare(wb__context *context, int data, int journal, const char *digest,
+                                   uint64_t size, bool *same, bool *known)
+{
+    struct stat st;
+    uint64_t end;
+    wb__pull_partial partial;
+    wb_status status = init(&partial, context, -1, size);
+    partial.data = data;
+    partial.journal = journal;
+    *same = *known = false;
+    if (status == WB_OK)
+        status = take_journal(&partial, context, digest, &end);
+    if (status == WB_OK) {
+        *known = end > 0;
+        *same = *known && atomic_load(&partial.here) == partial.count && fstat(data, &st) == 0 &&
+                (uint64_t)st.st_size == size;
+    }
+    partial.data = partial.journal = -1;
+    wb__pull_partial_close(&partial);
+    return status;
 }
 
 void wb__pull_partial_close(wb__pull_partial *partial)

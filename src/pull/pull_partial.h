@@ -58,6 +58,11 @@ void wb__pull_partial_file(char file[WB__PARTIAL_NAME], const char *name, const 
 wb_status wb__pull_partial_open(wb__pull_partial *partial, wb__context *context, int folder,
                                 const char *name, const char *digest, uint64_t size);
 
+/* Sets *same to whether the file `data` has the size and all checksums of a journal. Both are
+ * descriptors, which stay open. Sets *known to false if the journal is not one for `digest`. */
+wb_status wb__pull_partial_compare(wb__context *context, int data, int journal, const char *digest,
+                                   uint64_t size, bool *same, bool *known);
+
 /* Closes the files; they stay on the disk. */
 void wb__pull_partial_close(wb__pull_partial *partial);
 

@@ -6,6 +6,16 @@
 #include "pull/pull_messages.h"
 #include "pull/pull_repair.h"
 
+const char *wb__pull_keep(wb_pull *pull, wb__buffer *text)
+{
+    wb__buffer_add(text, "", 1);
+    const char *copy = wb__buffer_failed(text)
+                           ? NULL
+                           : wb__arena_copy(&pull->arena, (const char *)text->bytes, text->n - 1);
+    wb__buffer_free(text);
+    return copy;
+}
+
 /* Matches as huggingface_hub does: '*' also matches '/', and a pattern that ends with '/' means all
  * files below it. */
 static bool matches(const wb_allocator *allocator, const char *pattern, const char *path,
@@ -83,6 +93,12 @@ wb_status wb__pull_plan(wb_pull *pull, wb__context *context, const char *path,
                         const wb_pull_options *options)
 {
     wb_status status = select_files(pull, context, path, options);
+    return status == WB_OK ? wb__pull_look(pull, context) : status;
+}
+
+wb_status wb__pull_look(wb_pull *pull, wb__context *context)
+{
+    wb_status status = WB_OK;
     for (size_t i = 0; i < pull->count && status == WB_OK; i++) {
         wb__pull_item *item = &pull->items[i];
         if (!wb__add(pull->total, item->file->size, &pull->total))

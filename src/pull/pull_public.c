@@ -1,20 +1,12 @@
 #include "core/call_options.h"
 #include "io/sink.h"
 #include "net/hub_cache.h"
+#include "net/remote_address.h"
 #include "pull/pull.h"
 #include "pull/pull_messages.h"
+#include "pull/pull_web.h"
 
 #define PATH_BYTES ((size_t)16 << 10)
-
-static const char *keep(wb_pull *pull, wb__buffer *text)
-{
-    wb__buffer_add(text, "", 1);
-    const char *copy = wb__buffer_failed(text)
-                           ? NULL
-                           : wb__arena_copy(&pull->arena, (const char *)text->bytes, text->n - 1);
-    wb__buffer_free(text);
-    return copy;
-}
 
 static wb_status set_paths(wb_pull *pull, wb__context *context, const char *directory)
 {
@@ -24,31 +16,30 @@ static wb_status set_paths(wb_pull *pull, wb__context *context, const char *dire
         wb__buffer_text(&text, directory);
     else
         wb__hub_cache_folder(&text, pull->net, &pull->repo->address);
-    pull->path = pull->folder = keep(pull, &text);
+    pull->path = pull->folder = wb__pull_keep(pull, &text);
     if (directory == NULL && pull->folder != NULL) {
         wb__buffer_text(&text, pull->folder);
         wb__buffer_text(&text, "/snapshots/");
         wb__buffer_text(&text, pull->repo->commit);
-        pull->path = keep(pull, &text);
+        pull->path = wb__pull_keep(pull, &text);
     }
     return pull->folder == NULL || pull->path == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
 static wb_status parse(wb_pull *pull, wb__context *context, const char *text, wb__address *address)
 {
-    bool is_page = false;
-    const char *fault =
-        text == NULL ? "it is missing" : wb__address_parse(address, &pull->arena, text);
-    if (fault == NULL && address->kind == WB__ADDRESS_WEB)
-        fault = wb__address_of_page(address, &pull->arena, address->path,
-                                    pull->net->settings.endpoint_text, &is_page);
-    if (fault == wb__url_memory)
-        return wb__fail_memory(context);
-    if (fault == NULL && address->kind != WB__ADDRESS_HUB)
-        fault = WB__MSG_PULL_ADDRESS;
-    return fault == NULL ? WB_OK
-                         : wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NET_ADDRESS,
-                                    WB_NO_OFFSET, WB__STR(""), WB__MSG_NET_ADDRESS, fault);
+    if (text == NULL)
+        return wb__fail_address(context, "it is missing");
+    return wb__address_read(pull->net, context, &pull->arena, text, address);
+}
+
+static wb_status plan_web(wb_pull *pull, wb__context *context, const wb__address *address,
+                          const wb_pull_options *options)
+{
+    if (options->include_count > 0 || options->exclude_count > 0)
+        return wb__fail_argument(context, WB__MSG_PULL_WEB_PATTERNS);
+    wb_status status = wb__pull_web_open(pull, context, address, options);
+    return status == WB_OK ? wb__pull_look(pull, context) : status;
 }
 
 /* Compares the free space with what is missing. */
@@ -86,8 +77,14 @@ static wb_status plan(wb_pull *pull, wb__context *context, const char *text,
     pull->scratch = wb__alloc(&pull->net->allocator, WB__PIECE);
     wb_status status =
         pull->scratch == NULL ? wb__fail_memory(context) : parse(pull, context, text, &address);
-    if (status == WB_OK)
-        status = wb__repo_open(pull->net, context, &address, &pull->repo);
+    if (status != WB_OK)
+        return status;
+    if (address.kind != WB__ADDRESS_HUB)
+        return plan_web(pull, context, &address, options);
+    if (options->sha256 != NULL)
+        return wb__fail_argument(context, WB__MSG_PULL_HUB_SHA256);
+    pull->has_digest = true;
+    status = wb__repo_open(pull->net, context, &address, &pull->repo);
     if (status == WB_OK)
         status = set_paths(pull, context, options->directory);
     return status == WB_OK ? wb__pull_plan(pull, context, address.path, options) : status;
@@ -129,6 +126,8 @@ void wb_pull_close(wb_pull *pull)
     const wb_allocator *allocator = &pull->net->allocator;
     wb__pull_close_folders(pull);
     wb__repo_free(pull->repo);
+    if (pull->is_web)
+        wb__remote_free(&pull->web);
     wb__arena_free(&pull->arena);
     wb__free(allocator, pull->scratch, WB__PIECE);
     wb__free(allocator, pull, sizeof *pull);
@@ -141,7 +140,7 @@ const char *wb_pull_path(const wb_pull *pull)
 
 const char *wb_pull_commit(const wb_pull *pull)
 {
-    return pull->repo->commit;
+    return pull->repo == NULL ? "" : pull->repo->commit;
 }
 
 uint64_t wb_pull_count(const wb_pull *pull)
@@ -160,7 +159,7 @@ wb_status wb_pull_file_at(const wb_pull *pull, uint64_t i, wb_pull_file *caller,
         return wb__fail_argument(&context, "the number of the file is too large");
     const wb__pull_item *item = &pull->items[i];
     out->path = item->file->path;
-    out->digest = wb__repo_file_blob(item->file);
+    out->digest = pull->has_digest ? wb__repo_file_blob(item->file) : "";
     out->bytes = item->file->size;
     out->is_here = item->state == WB__ITEM_HERE || item->state == WB__ITEM_DONE;
     WB__GIVE(wb_pull_file, caller, out);

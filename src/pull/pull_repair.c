@@ -12,26 +12,8 @@
 #include "pull/content_hash.h"
 #include "pull/pull_messages.h"
 
-#define SMALL ((uint64_t)4 << 20) /* no journal is kept for a smaller file */
+#define SMALL ((uint64_t)4 << 20) /* no journal is kept for a smaller file whose digest is known */
 #define JOURNAL_MAX ((uint64_t)256 << 20)
-
-wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item)
-{
-    bool same;
-    const wb__repo_file *file = item->file;
-    context->file = file->path;
-    int fd = pull->layout->open(pull, item);
-    if (fd < 0)
-        return wb__fail_os(context, errno, WB__MSG_PULL_STORE);
-    wb_status status = wb__content_hash_file(context, fd, wb__repo_file_blob(file), file->size,
-                                             pull->scratch, WB__PIECE, &same);
-    (void)close(fd);
-    if (status == WB_OK && !same) {
-        item->state = WB__ITEM_MISSING;
-        item->is_damaged = true;
-    }
-    return status;
-}
 
 /* ---- the kept journal ---- */
 
@@ -48,6 +30,51 @@ static int open_kept(const wb_pull *pull, bool create)
     int kept = wb__below_folder(fd, "weighbridge/pieces", create);
     (void)close(fd);
     return kept;
+}
+
+static int open_kept_journal(const wb_pull *pull, const wb__pull_item *item)
+{
+    int kept = open_kept(pull, false);
+    int fd = kept < 0 ? -1 : wb__below_open(kept, wb__repo_file_blob(item->file));
+    if (kept >= 0)
+        (void)close(kept);
+    return fd;
+}
+
+wb_status wb__pull_compare(const wb_pull *pull, wb__context *context, int fd,
+                           const wb__pull_item *item, bool *same, bool *known)
+{
+    const wb__repo_file *file = item->file;
+    const char *digest = wb__repo_file_blob(file);
+    *known = true;
+    if (pull->has_digest)
+        return wb__content_hash_file(context, fd, digest, file->size, pull->scratch, WB__PIECE,
+                                     same);
+    int journal = open_kept_journal(pull, item);
+    *same = *known = false;
+    if (journal < 0)
+        return WB_OK;
+    wb_status status =
+        wb__pull_partial_compare(context, fd, journal, digest, file->size, same, known);
+    (void)close(journal);
+    return status;
+}
+
+wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item)
+{
+    bool same, known;
+    const wb__repo_file *file = item->file;
+    context->file = file->path;
+    int fd = pull->layout->open(pull, item);
+    if (fd < 0)
+        return wb__fail_os(context, errno, WB__MSG_PULL_STORE);
+    wb_status status = wb__pull_compare(pull, context, fd, item, &same, &known);
+    (void)close(fd);
+    if (status == WB_OK && !same) {
+        item->state = WB__ITEM_MISSING;
+        item->is_damaged = true;
+    }
+    return status;
 }
 
 /* Reads a whole file. Returns NULL if it is empty, too large, or cannot be read. */
@@ -69,7 +96,7 @@ void wb__pull_keep_journal(const wb_pull *pull, const wb__pull_item *item,
                            const wb__pull_partial *partial)
 {
     size_t n;
-    if (item->file->size < SMALL)
+    if (pull->has_digest && item->file->size < SMALL)
         return;
     int kept = open_kept(pull, true);
     uint8_t *bytes = kept < 0 ? NULL : read_all(&partial->allocator, partial->journal, &n);
@@ -101,15 +128,12 @@ static bool copy_journal(const wb_pull *pull, const wb__pull_item *item, const c
 {
     size_t n = 0;
     const wb_allocator *allocator = &pull->net->allocator;
-    int kept = open_kept(pull, false);
-    int fd = kept < 0 ? -1 : wb__below_open(kept, wb__repo_file_blob(item->file));
+    int fd = open_kept_journal(pull, item);
     uint8_t *bytes = fd < 0 ? NULL : read_all(allocator, fd, &n);
     bool copied = bytes != NULL && wb__below_write(pull->store, name, bytes, n) == 0;
     wb__free(allocator, bytes, n);
     if (fd >= 0)
         (void)close(fd);
-    if (kept >= 0)
-        (void)close(kept);
     return copied;
 }
 

@@ -9,6 +9,11 @@
 
 #include "pull/pull.h"
 
+/* Sets *same to whether the file `fd` has the size and the digest of an item. If the digest is not
+ * known, compares the file with the kept journal; *known is then false if there is none. */
+wb_status wb__pull_compare(const wb_pull *pull, wb__context *context, int fd,
+                           const wb__pull_item *item, bool *same, bool *known);
+
 /* Computes the digest of the file of an item, whose state is WB__ITEM_HERE. If the digest is wrong,
  * sets the state to WB__ITEM_MISSING and item->is_damaged to true. */
 wb_status wb__pull_check(wb_pull *pull, wb__context *context, wb__pull_item *item);

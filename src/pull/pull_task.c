@@ -7,6 +7,7 @@
 #include "net/retry.h"
 #include "pull/pull_messages.h"
 #include "pull/pull_repair.h"
+#include "pull/pull_web.h"
 
 /* ---- opening ---- */
 
@@ -14,6 +15,11 @@ static wb_status open_remote(wb__pull_task *task, wb__context *context)
 {
     wb__url url;
     const wb__repo_file *file = task->item->file;
+    if (task->pull->is_web) {
+        wb_status status = wb__pull_web_remote(task->pull, context, &task->remote);
+        task->has_remote = status == WB_OK;
+        return status;
+    }
     const char *fault = wb__repo_url(task->pull->repo, task->pull->net, file->path, &url);
     if (fault != NULL) {
         wb__url_free(&url);
@@ -194,6 +200,11 @@ wb_status wb__pull_task_hash(wb__pull_task *task, wb__context *context, bool *wo
     if (!can_hash(task))
         return WB_OK;
     context->file = task->item->file->path;
+    if (!task->pull->has_digest) { /* there is nothing to compare a digest with */
+        task->hashed++;
+        *worked = true;
+        return WB_OK;
+    }
     if (!wb__pull_partial_read(partial, piece, task->pull->scratch))
         return wb__fail_os(context, EIO, WB__MSG_PULL_PARTIAL);
     wb__content_hash_add(&task->hash, task->pull->scratch,
@@ -250,7 +261,7 @@ wb_status wb__pull_task_finish(wb__pull_task *task, wb__context *context, bool *
     const wb__repo_file *file = task->item->file;
     *again = false;
     context->file = file->path;
-    if (wb__content_hash_equals(&task->hash, wb__repo_file_blob(file))) {
+    if (!pull->has_digest || wb__content_hash_equals(&task->hash, wb__repo_file_blob(file))) {
         wb__pull_keep_journal(pull, task->item, &task->partial);
         int os_error = pull->layout->publish(pull, task->item, &task->partial);
         if (os_error != 0)

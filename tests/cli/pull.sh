@@ -98,7 +98,7 @@ fails() { # CODE ARGUMENT...
     [ $code = "$want" ] || { echo "$*: $code"; cat err; exit 1; }
 }
 fails 4 m.safetensors
-fails 4 https://example.org/m.safetensors
+fails 4 https://example.org/m.safetensors --include x
 fails 4 hf://o/m --quant Q4_0
 fails 5 hf://o/m --include '*.nothing'
 fails 5 hf://o/none
