@@ -30,20 +30,24 @@ wb pull "$WEB/a.gguf" >out
 [ "$(cat out)" = a.gguf ]
 cmp a.gguf web/a.gguf
 [ "$(bytes)" -le 25166300 ]
-find . -name '*.wb-*' | grep . && exit 1
+if find . -name '*.wb-*' | grep .; then exit 1; fi
 wb pull "$WEB/a.gguf" --json >out # compared with the journal of the download
 grep -q '"fetched":0,' out
-grep -q commit out && exit 1
+if grep -q commit out; then exit 1; fi
 [ "$(bytes)" -le 4 ]
 
 # --to: a folder, a new folder, a path
 mkdir d
 wb pull "$WEB/b%20c.txt" --to d >out
-[ "$(cat out)" = 'd/b c.txt' ] && cmp 'd/b c.txt' 'web/b c.txt'
+[ "$(cat out)" = 'd/b c.txt' ]
+cmp 'd/b c.txt' 'web/b c.txt'
 wb pull "$WEB/empty" --to new/sub/ >out
-[ "$(cat out)" = new/sub/empty ] && [ -e new/sub/empty ] && [ ! -s new/sub/empty ]
+[ "$(cat out)" = new/sub/empty ]
+[ -e new/sub/empty ]
+[ ! -s new/sub/empty ]
 wb pull "$WEB/a.gguf" --to other/name.gguf --sha256 "$digest" --json >out
-grep -q '"path":"other/name.gguf"' out && grep -q "$digest" out
+grep -q '"path":"other/name.gguf"' out
+grep -q "$digest" out
 cmp other/name.gguf web/a.gguf
 
 # Other files are not replaced, and wrong digests are refused.
@@ -54,7 +58,7 @@ wb pull "$WEB/a.gguf" --to d --force >out
 cmp d/a.gguf web/a.gguf
 wrong=$(printf %064d 0)
 fails 2 'digest' "$WEB/a.gguf" --to wrong/ --sha256 "$wrong"
-find wrong -type f | grep -v wb-lock | grep . && exit 1
+if find wrong -type f | grep -v wb-lock; then exit 1; fi
 fails 4 '64 hexadecimal' "$WEB/a.gguf" --to wrong --sha256 12
 fails 4 'folder' "$WEB/"
 fails 4 'folder' s3://public/
@@ -83,10 +87,13 @@ cmp a.gguf web/a.gguf
 [ "$(bytes)" -le 1048600 ]
 
 # A killed download continues. If the file on the server changed, it starts again.
-sed -i 's/sendfile on;/sendfile on; limit_rate 1500000;/' nginx/nginx.conf
-kill -HUP "$(cat nginx/nginx.pid)"
-sleep 0.7
+speed() { # BYTES: per second and connection; 0: no limit
+    sed -i "s/sendfile on;.*keepalive/sendfile on; limit_rate $1; keepalive/" nginx/nginx.conf
+    kill -HUP "$(cat nginx/nginx.pid)"
+    sleep 1
+}
 kill_half() {
+    speed 600000
     wb pull "$WEB/a.gguf" --to k.gguf >out 2>err &
     pid=$!
     i=0
@@ -98,13 +105,14 @@ kill_half() {
     kill -9 $pid
     wait $pid || true
     [ ! -e k.gguf ]
+    speed 0
 }
 bytes >/dev/null
 kill_half
 wb pull "$WEB/a.gguf" --to k.gguf >out
 cmp k.gguf web/a.gguf
 [ "$(bytes)" -le $((25165923 + 5 * 1048576)) ]
-find . -name 'k.gguf.wb-*' | grep . && exit 1
+if find . -name 'k.gguf.wb-*' | grep .; then exit 1; fi
 rm k.gguf
 kill_half
 flip web/a.gguf 500

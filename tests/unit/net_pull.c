@@ -314,7 +314,7 @@ static void arguments(void **state)
     wb_error error;
     wb_pull_options options = WB_PULL_OPTIONS_INIT;
     static const char *const addresses[] = {
-        NULL, "", "x", "https://example.org/x", "s3://b/k", "hf://o", "hf://o/n/../x"};
+        NULL, "", "x", "https://example.org/", "s3://b/", "hf://o", "hf://o/n/../x"};
     (void)state;
     assert_int_equal(wb_net_open(NULL, &net, &error), WB_OK);
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
@@ -326,6 +326,11 @@ static void arguments(void **state)
     options.flags = 1u << 31;
     assert_int_equal(wb_pull_open(net, "hf://o/n", &options, &pull, &error), WB_ERROR_ARGUMENT);
     options.flags = 0;
+    options.sha256 = "12";
+    assert_int_equal(wb_pull_open(net, "https://example.org/x", &options, &pull, &error),
+                     WB_ERROR_ARGUMENT);
+    assert_int_equal(wb_pull_open(net, "hf://o/n", &options, &pull, &error), WB_ERROR_ARGUMENT);
+    options.sha256 = NULL;
     options.include_count = 1;
     assert_int_equal(wb_pull_open(net, "hf://o/n", &options, &pull, &error), WB_ERROR_ARGUMENT);
     options.include_count = 0;
