@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
 help:
-	@echo "make demo      build the command and inspect, verify and convert a real model with it"
+	@echo "make demo      build the command, then inspect, verify and convert a real model, and generate text with it"
 	@echo "make test      build everything and run every test"
 	@echo "make deep      run expensive tests: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
 	@echo "make bench     run the benchmarks and write bench/results.json"

@@ -1,209 +1,270 @@
 /* Generates text with a model of the Llama, Qwen 2 and 3, Gemma or Phi 3 families, in any format
- * and encoding:
- *
- * llama PATH [-n COUNT] [-t TEMPERATURE] [-s SEED] [-l LOGITS.npy] [TOKEN...]
- *
- * Continues the given tokens, or starts with the beginning-of-text token. The next token is the
- * most probable token, or is sampled at a temperature with -t. -l writes the logits after each
- * given token to a file.
+ * and encoding. The usage text below has the options.
  */
 #include "model.h"
+#include "printer.h"
+#include "sample.h"
+#include "tokenizer.h"
+#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const char usage[] =
+    "usage: llama [options] TEXT MODEL\n"
+    "\n"
+    "Prints TEXT and what the model generates after it. TEXT is read from standard\n"
+    "input if it is \"-\". MODEL is a Hugging Face or MLX folder, a GGUF file, or\n"
+    "anything else that the library opens.\n"
+    "\n"
+    "  -n COUNT  generates at most COUNT tokens [128]\n"
+    "  -t TEMP   samples at this temperature [0: takes the most probable token]\n"
+    "  -k COUNT  samples from the COUNT most probable tokens [0: from all]\n"
+    "  -p SUM    samples from the most probable tokens, up to this sum of their\n"
+    "            probabilities [1: from all]\n"
+    "  -s SEED   seed of the random numbers [1]\n"
+    "  -i        TEXT has the ids of tokens, such as \"315 461 592\"\n"
+    "  -T        prints the ids of the tokens of TEXT, and generates nothing\n"
+    "  -l FILE   writes the logits after each token of TEXT to a file of NumPy\n"
+    "  -h        prints this text\n"
+    "  --        ends the options, so that TEXT can begin with \"-\"\n";
+
 typedef struct options {
-    const char *path, *logits;
-    uint64_t count, seed;
-    double temperature;
-    uint64_t *tokens;
-    uint64_t n_tokens;
+    const char *text, *path, *logits;
+    size_t len; /* of the text */
+    uint64_t count;
+    sampler sampler;
+    int ids, only_tokens;
 } options;
 
-/* ---- tokens to text ---- */
+/* ---- the text ---- */
 
-/* Returns the byte that a character represents in byte-level BPE. A printable byte is represented
- * by the character with the same number, the other bytes by characters from U+0100 on.
- */
-static int byte_of(unsigned character)
+static char *read_input(size_t *len)
 {
-    unsigned hidden = 256;
-    for (unsigned byte = 0; byte < 256; byte++) {
-        int shown = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-        if (character == (shown ? byte : hidden++))
-            return (int)byte;
-    }
-    return -1;
+    char *text = NULL;
+    size_t capacity = 0;
+    *len = 0;
+    for (int c; text = grow(text, *len, &capacity, 1), (c = getchar()) != EOF;)
+        text[(*len)++] = (char)c;
+    text[*len] = 0;
+    return text;
 }
 
-static void print_token(const wb_meta_array *texts, int byte_level, uint64_t token)
+/* Parses token ids that spaces separate. Returns 0 if there is anything else. */
+static int parse_ids(const char *text, token_list *list)
 {
-    const char *text;
-    size_t len;
-    unsigned byte;
-    if (wb_meta_string_at(texts, token, &text, &len) != WB_OK)
+    while (text += strspn(text, " \n"), *text != 0) {
+        char *end;
+        errno = 0;
+        unsigned long long id = strtoull(text, &end, 10);
+        if (*text < '0' || *text > '9' || errno != 0 || id >= NO_TOKEN)
+            return 0;
+        add_token(list, (uint32_t)id);
+        text = end;
+    }
+    return 1;
+}
+
+/* Lists the tokens of the text. An empty text has the token with which text begins. */
+static void list_tokens(const wb_model *files, const tokenizer *t, const options *o,
+                        token_list *list)
+{
+    wb_special_tokens special = WB_SPECIAL_TOKENS_INIT;
+    if (!o->ids && t == NULL)
+        fail(o->path, "has no tokenizer; -i gives the ids of tokens");
+    if (!o->ids)
+        encode(t, o->text, o->len, list);
+    if (list->count > 0 || o->only_tokens)
         return;
-    if (!byte_level && len == 6 && sscanf(text, "<0x%2X>", &byte) == 1)
-        putchar((int)byte);
-    else
-        for (size_t i = 0; i < len; i++) {
-            unsigned char c = (unsigned char)text[i];
-            int decoded = -1;
-            if (byte_level && c >= 0xC2 && c <= 0xC5 && i + 1 < len)
-                decoded = byte_of((c & 31u) << 6 | ((unsigned char)text[i + 1] & 63u));
-            if (decoded >= 0) {
-                putchar(decoded);
-                i++;
-            } else if (!byte_level && len - i >= 3 && memcmp(text + i, "\xE2\x96\x81", 3) == 0) {
-                putchar(' '); /* SentencePiece encodes a space as U+2581 */
-                i += 2;
-            } else {
-                putchar(c);
-            }
-        }
+    if (wb_special_tokens_get(files, &special, NULL) != WB_OK || special.bos < 0 ||
+        special.bos >= NO_TOKEN)
+        fail(o->path, "does not say what a text begins with, so TEXT cannot be empty");
+    add_token(list, (uint32_t)special.bos);
 }
 
-/* ---- sampling ---- */
-
-static double uniform(uint64_t *seed) /* splitmix64 generator */
+static void print_token(printer *p, const tokenizer *t, uint64_t token)
 {
-    uint64_t z = *seed += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
-static uint64_t choose(const float *logits, uint64_t n, double temperature, uint64_t *seed)
-{
-    uint64_t best = 0;
-    double sum = 0;
-    for (uint64_t i = 1; i < n; i++)
-        if (logits[i] > logits[best])
-            best = i;
-    if (temperature <= 0)
-        return best;
-    for (uint64_t i = 0; i < n; i++)
-        sum += exp((double)(logits[i] - logits[best]) / temperature);
-    double left = uniform(seed) * sum;
-    for (uint64_t i = 0; i < n; i++) {
-        left -= exp((double)(logits[i] - logits[best]) / temperature);
-        if (left < 0)
-            return i;
-    }
-    return best;
+    size_t len;
+    const char *text = t ? token_text(t, token, &len) : NULL;
+    if (t == NULL)
+        printf("%" PRIu64 " ", token);
+    else if (!is_control(t, token))
+        print_text(p, text, len);
+    fflush(stdout);
 }
 
 /* ---- logits in NumPy format ---- */
 
 /* https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
-static void write_header(FILE *f, uint64_t rows, uint64_t columns)
+static FILE *create_logits(const char *path, uint64_t rows, uint64_t columns)
 {
     char text[118];
+    FILE *f = fopen(path, "wb");
+    if (f == NULL)
+        fail(path, "cannot be written");
     snprintf(text, sizeof text,
              "{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRIu64 ", %" PRIu64 "), }",
              rows, columns);
     fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, text);
+    return f;
+}
+
+/* ---- generating ---- */
+
+static int is_end(const wb_special_tokens *special, uint64_t token)
+{
+    for (uint64_t i = 0; i < special->stop_count; i++)
+        if (special->stop[i] == (int64_t)token)
+            return 1;
+    return 0;
+}
+
+/* Processes the given tokens. Returns the logits after the last one. */
+static const float *read_given(const model *m, state *s, const options *o, const token_list *given)
+{
+    uint64_t vocabulary = m->embedding.rows;
+    FILE *out = o->logits ? create_logits(o->logits, given->count, vocabulary) : NULL;
+    const float *logits = NULL;
+    for (size_t i = 0; i < given->count; i++) {
+        if (given->ids[i] >= vocabulary)
+            fail("the vocabulary", "does not have so many tokens");
+        logits = forward(m, s, given->ids[i]);
+        if (out)
+            fwrite(logits, sizeof *logits, (size_t)vocabulary, out);
+    }
+    if (out && (ferror(out) | fclose(out)) != 0)
+        fail(o->logits, "cannot be written");
+    return logits;
+}
+
+static void generate(const model *m, const tokenizer *t, options *o, const token_list *given)
+{
+    state *s = state_new(m, given->count + o->count);
+    wb_special_tokens special = WB_SPECIAL_TOKENS_INIT;
+    printer p = {.count = 0};
+    if (wb_special_tokens_get(m->files, &special, NULL) != WB_OK)
+        fail(o->path, "the special tokens cannot be read");
+    if (!o->ids)
+        fwrite(o->text, 1, o->len, stdout);
+    for (size_t i = 0; o->ids && i < given->count; i++)
+        print_token(&p, t, given->ids[i]);
+    fflush(stdout);
+    const float *logits = read_given(m, s, o, given);
+    for (uint64_t i = 0; i < o->count; i++) {
+        uint64_t token = choose(&o->sampler, logits, m->embedding.rows);
+        if (is_end(&special, token))
+            break;
+        print_token(&p, t, token);
+        if (i + 1 < o->count)
+            logits = forward(m, s, token);
+    }
+    print_rest(&p);
+    putchar('\n');
+    state_free(s);
+}
+
+static void print_ids(const options *o, token_list *list)
+{
+    wb_model *files;
+    wb_error error;
+    if (wb_open(o->path, NULL, &files, &error) != WB_OK)
+        fail(*error.file ? error.file : o->path, error.message);
+    tokenizer *t = tokenizer_new(files);
+    list_tokens(files, t, o, list);
+    for (size_t i = 0; i < list->count; i++)
+        printf("%s%" PRIu32, i ? " " : "", list->ids[i]);
+    putchar('\n');
+    tokenizer_free(t);
+    wb_close(files);
 }
 
 /* ---- the command line ---- */
 
-static void run(const model *m, const options *o)
-{
-    uint64_t vocabulary = m->embedding.rows, seed = o->seed;
-    state *s = state_new(m, o->n_tokens + o->count);
-    FILE *out = o->logits ? fopen(o->logits, "wb") : NULL;
-    /* The text of each token. Without a tokenizer it is empty, and token numbers are printed. */
-    wb_meta_array texts = WB_META_ARRAY_INIT;
-    const char *kind;
-    size_t len;
-    wb_error ignored;
-    const float *logits = NULL;
-    int byte_level = wb_meta_get_string(m->files, "tokenizer.ggml.model", SIZE_MAX, &kind, &len,
-                                        &ignored) == WB_OK &&
-                     strcmp(kind, "gpt2") == 0;
-    wb_status found = wb_meta_get_array(m->files, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING,
-                                        &texts, &ignored);
-    if (o->logits && out == NULL)
-        fail(o->logits, "cannot be written");
-    if (out)
-        write_header(out, o->n_tokens, vocabulary);
-    for (uint64_t i = 0; i < o->n_tokens + o->count; i++) {
-        uint64_t token =
-            i < o->n_tokens ? o->tokens[i] : choose(logits, vocabulary, o->temperature, &seed);
-        if (token >= vocabulary)
-            fail("the vocabulary", "does not have so many tokens");
-        if (found == WB_OK)
-            print_token(&texts, byte_level, token);
-        else
-            printf("%" PRIu64 " ", token);
-        fflush(stdout);
-        logits = forward(m, s, token);
-        if (out && i < o->n_tokens)
-            fwrite(logits, sizeof *logits, (size_t)vocabulary, out);
-    }
-    putchar('\n');
-    if (out && (ferror(out) | fclose(out)) != 0)
-        fail(o->logits, "cannot be written");
-    state_free(s);
-}
-
-/* Parses the value of an option, or a token number. Returns -1 if the word is not a number. */
-static double parse_number(const char *word)
+/* Sets an option to the value `word`. Returns 0 if it is not such a value. */
+static int set_option(options *o, char option, const char *word)
 {
     char *end;
     double value = strtod(word, &end);
-    return end != word && *end == 0 && value >= 0 && value < 0x1p53 ? value : -1;
+    int is_number = end != word && *end == 0 && value >= 0 && value < 0x1p53;
+    int is_whole = is_number && value == (double)(uint64_t)value;
+    if (option == 'l')
+        o->logits = word;
+    else if (option == 'n' && is_whole)
+        o->count = (uint64_t)value;
+    else if (option == 'k' && is_whole)
+        o->sampler.top_k = (uint64_t)value;
+    else if (option == 's' && is_whole)
+        o->sampler.seed = (uint64_t)value;
+    else if (option == 't' && is_number)
+        o->sampler.temperature = value;
+    else if (option == 'p' && is_number && value <= 1)
+        o->sampler.top_p = value;
+    else
+        return 0;
+    return 1;
 }
 
-static int parse(int argc, char **argv, options *o)
+static _Noreturn void misused(const char *what, const char *why)
 {
+    fprintf(stderr, "llama: %s: %s\n\n%s", what, why, usage);
+    exit(2);
+}
+
+static void parse(int argc, char **argv, options *o)
+{
+    int names = 0; /* 1: the words after "--" are no options */
     for (int i = 1; i < argc; i++) {
-        int option = argv[i][0] == '-' ? argv[i][1] : 0;
-        const char *word = option && i + 1 < argc ? argv[++i] : argv[i];
-        double value = parse_number(word);
-        if (option == 'l')
-            o->logits = word;
-        else if (option == 0 && o->path == NULL)
-            o->path = word;
-        else if (value < 0)
-            return 0;
-        else if (option == 0)
-            o->tokens[o->n_tokens++] = (uint64_t)value;
-        else if (option == 'n')
-            o->count = (uint64_t)value;
-        else if (option == 't')
-            o->temperature = value;
-        else if (option == 's')
-            o->seed = (uint64_t)value;
-        else
-            return 0;
+        const char *word = argv[i];
+        if (!names && strcmp(word, "--") == 0) {
+            names = 1;
+        } else if (names || word[0] != '-' || word[1] == 0) {
+            const char **place = o->text == NULL ? &o->text : &o->path;
+            if (o->path != NULL)
+                misused(word, "there is a TEXT and a MODEL already");
+            *place = word;
+        } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+            fputs(usage, stdout);
+            exit(0);
+        } else if (strcmp(word, "-i") == 0) {
+            o->ids = 1;
+        } else if (strcmp(word, "-T") == 0) {
+            o->only_tokens = 1;
+        } else if (word[2] != 0 || strchr("ntkpsl", word[1]) == NULL) {
+            misused(word, "there is no such option");
+        } else if (i + 1 == argc) {
+            misused(word, "a value is missing");
+        } else if (!set_option(o, word[1], argv[++i])) {
+            misused(argv[i], "this is not a value that the option can have");
+        }
     }
-    return o->path != NULL;
+    if (o->path == NULL)
+        misused(o->text ? "MODEL" : "TEXT", "is missing");
 }
 
 int main(int argc, char **argv)
 {
     model m;
-    wb_error error;
-    options o = {.seed = 1, .tokens = need((uint64_t)argc + 1, sizeof *o.tokens)};
-    if (!parse(argc, argv, &o)) {
-        fputs(
-            "usage: llama PATH [-n COUNT] [-t TEMPERATURE] [-s SEED] [-l LOGITS.npy] [TOKEN...]\n",
-            stderr);
-        free(o.tokens);
-        return 2;
+    options o = {.count = 128, .sampler = {.top_p = 1, .seed = 1}};
+    token_list given = {.count = 0};
+    char *input = NULL;
+    parse(argc, argv, &o);
+    o.len = strlen(o.text);
+    if (strcmp(o.text, "-") == 0)
+        o.text = input = read_input(&o.len);
+    if (o.ids && !parse_ids(o.text, &given))
+        misused(o.text, "is not a list of token ids");
+    if (o.only_tokens) {
+        print_ids(&o, &given);
+    } else {
+        model_open(o.path, &m);
+        tokenizer *t = tokenizer_new(m.files);
+        list_tokens(m.files, t, &o, &given);
+        generate(&m, t, &o, &given);
+        tokenizer_free(t);
+        model_close(&m);
     }
-    model_open(o.path, &m);
-    if (o.n_tokens == 0) {
-        o.n_tokens = 1;
-        if (wb_meta_get_uint(m.files, "tokenizer.ggml.bos_token_id", SIZE_MAX, o.tokens, &error) !=
-            WB_OK)
-            fail(o.path, "does not say what a text begins with: name a token");
-    }
-    run(&m, &o);
-    model_close(&m);
-    free(o.tokens);
+    free(given.ids);
+    free(input);
     return 0;
 }

@@ -50,6 +50,17 @@ void *need(uint64_t count, size_t size)
     return memory;
 }
 
+void *grow(void *memory, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return memory;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    memory = *capacity <= SIZE_MAX / size ? realloc(memory, *capacity * size) : NULL;
+    if (memory == NULL)
+        fail("out of memory", "the text is too long for this machine");
+    return memory;
+}
+
 static void check(wb_status status, const wb_error *error)
 {
     if (status != WB_OK)

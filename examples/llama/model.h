@@ -66,6 +66,10 @@ _Noreturn void fail(const char *what, const char *why);
 /* Allocates zeroed memory. Ends the program if there is none. */
 void *need(uint64_t count, size_t size);
 
+/* Makes room for one more element in an array that has `count`. Returns the array, which may move.
+ */
+void *grow(void *memory, size_t count, size_t *capacity, size_t size);
+
 /* Opens a model and loads its weights. */
 void model_open(const char *path, model *m);
 void model_close(model *m);

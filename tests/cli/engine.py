@@ -3,8 +3,10 @@ what the engine says. Nothing but the standard library, and `wb codec` for the e
 import array, json, math, os, pathlib, struct, subprocess
 
 
-def llama(path, *args, tokens=(), code=0):
-    p = subprocess.run([os.environ["LLAMA"], str(path), *map(str, args), *map(str, tokens)], capture_output=True)
+def llama(path, *args, text=None, tokens=(), code=0):
+    """What the engine prints for a text, or for the ids of tokens; without -n it generates nothing."""
+    given = ["--", text] if text is not None else ["-i", " ".join(map(str, tokens))]
+    p = subprocess.run([os.environ["LLAMA"], "-n", "0", *map(str, args), *given, str(path)], capture_output=True)
     assert p.returncode == code, (path, args, p.returncode, p.stderr)
     return p.stdout.decode(errors="replace") if code == 0 else p.stderr.decode()
 
@@ -126,12 +128,14 @@ def gguf(folder, path, kind):
                       ("context_length", "max_position_embeddings"), ("attention.layer_norm_rms_epsilon", "rms_norm_eps"),
                       ("attention.key_length", "head_dim"), ("attention.value_length", "head_dim")):
         pairs.append(pair("llama." + key, config[name]))
-    vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
     words = [f"[PAD{i}]" for i in range(config["vocab_size"])]
-    for word, i in vocabulary.items():
+    for word, i in [*tokenizer["model"]["vocab"].items(), *((t["content"], t["id"]) for t in tokenizer["added_tokens"])]:
         words[i] = word
-    pairs.append(pair("tokenizer.ggml.model", "gpt2"))
-    pairs.append(text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, len(words)) + b"".join(map(text, words)))
+    merges = [m if isinstance(m, str) else " ".join(m) for m in tokenizer["model"]["merges"]]
+    pairs += [pair("tokenizer.ggml.model", "gpt2"), pair("tokenizer.ggml.pre", "llama-bpe")]
+    for key, texts in ("tokens", words), ("merges", merges):
+        pairs.append(text("tokenizer.ggml." + key) + struct.pack("<IIQ", 9, 8, len(texts)) + b"".join(map(text, texts)))
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs)) + b"".join(pairs) + infos
     pathlib.Path(path).write_bytes(head + bytes(-len(head) % 32) + b"".join(data))
     return path
