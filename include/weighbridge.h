@@ -46,6 +46,7 @@
  *
  *   weighbridge/base.h      version, status and error, allocator, executor, limits, progress
  *   weighbridge/model.h     opening and closing models; the files of a model; Ollama stores
+ *   weighbridge/families.h  tables of further model families
  *   weighbridge/tensor.h    tensors: descriptions, encodings, bytes and values
  *   weighbridge/config.h    canonical names of tensors, and the config
  *   weighbridge/metadata.h  metadata
@@ -75,6 +76,7 @@
 #include "weighbridge/device.h"
 #include "weighbridge/diff.h"
 #include "weighbridge/edit.h"
+#include "weighbridge/families.h"
 #include "weighbridge/hash.h"
 #include "weighbridge/load.h"
 #include "weighbridge/metadata.h"

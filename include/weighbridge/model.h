@@ -13,6 +13,7 @@ extern "C" {
 
 typedef struct wb_model wb_model;
 typedef struct wb_findings wb_findings;
+typedef struct wb_families wb_families;
 
 /* How the bytes of tensors are accessed. Headers are always read once, into private memory. */
 typedef enum wb_access {
@@ -65,6 +66,11 @@ typedef struct wb_open_options {
      * `ctx` must stay valid until wb_close
      */
     const struct wb_files *files;
+    /*
+     * tables of families that the library does not have (weighbridge/families.h); NULL: none. The
+     * model refers to them until wb_close, so the caller may call wb_families_free after the call
+     */
+    wb_families *families;
 } wb_open_options;
 #define WB_OPEN_OPTIONS_INIT WB_INIT(wb_open_options)
 

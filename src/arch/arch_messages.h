@@ -6,6 +6,7 @@
 
 /* ---- family_*.c ---- */
 
+#define WB__MSG_FAMILY_PLACE "line %lu, statement '%.*s': %s"
 #define WB__MSG_FAMILY_LONG                                                                        \
     "the table is too long: the limits are 1 MiB, 1024 statements, and 4096 bytes for a list "     \
     "of words"
@@ -16,6 +17,7 @@
 #define WB__MSG_FAMILY_REST "expected the end of the statement"
 #define WB__MSG_FAMILY_CHOICE "this word is not possible here"
 #define WB__MSG_FAMILY_BASE "there is no table with this name to inherit from"
+#define WB__MSG_FAMILY_CHAIN "more than 12 tables inherit from each other"
 #define WB__MSG_FAMILY_FIELD "the config has no field of this name"
 #define WB__MSG_FAMILY_NAME                                                                        \
     "not a valid tensor name: it must have at most 96 characters, and braces only in {n} and "     \
@@ -32,6 +34,12 @@
 #define WB__MSG_FAMILY_EXPR_LONG "the expression is too long"
 #define WB__MSG_FAMILY_EXPR_NESTING "the expression is nested too deeply"
 #define WB__MSG_FAMILY_FUNCTION "there is no such function"
+
+#define WB__MSG_FAMILY_ROWS "the table and its bases together have more than 1024 statements"
+#define WB__MSG_FAMILY_STEPS                                                                       \
+    "the expressions of the table take too many steps, counting the definitions they use: the "    \
+    "limits are 512 steps for an expression and 8192 for all"
+#define WB__MSG_FAMILY_NAMES "the table and its bases together have 512 tensor names or more"
 
 /* ---- tokenizer/from_json.c ---- */
 

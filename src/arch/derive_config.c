@@ -63,8 +63,6 @@ static bool convert(uint8_t type, wb__fact *fact)
 
 /* ---- lists with one element per layer ---- */
 
-#define LAYERS_MAX 4096 /* maximum number of layers for which lists are derived */
-
 static uint8_t element_of(uint8_t list)
 {
     return list == WB__KEY_U32_LIST   ? WB__KEY_U32
@@ -94,7 +92,7 @@ static void tell_list(wb__deriver *teller, const char *key, const wb__key_row *r
     uint8_t type = element_of(row->type);
     size_t size = type == WB__KEY_BOOL ? 1 : 4;
     wb__scope at = *names;
-    if (n == 0 || n > LAYERS_MAX)
+    if (n == 0 || n > WB__EXPR_LAYERS)
         return;
     uint8_t *bytes = wb__arena_alloc(&teller->into->arena, (size_t)n * size);
     if (bytes == NULL) {

@@ -182,6 +182,16 @@ static wb__fact call_numbers(wb__function_id id, const wb__fact *a, const wb__fa
     }
 }
 
+/* Returns the number of elements, or no value for a longer list than WB__EXPR_LAYERS. */
+static wb__fact count_elements(wb__fact_list *list)
+{
+    wb__fact element;
+    uint64_t count = 0;
+    while (count <= WB__EXPR_LAYERS && wb__fact_list_next(list, &element))
+        count++;
+    return count <= WB__EXPR_LAYERS ? of_count(count) : nothing;
+}
+
 static wb__fact call_list(wb__function_id id, const wb__scope *scope, const char *name,
                           const wb__fact *wanted)
 {
@@ -190,8 +200,8 @@ static wb__fact call_list(wb__function_id id, const wb__scope *scope, const char
     uint64_t equal = 0;
     bool found = scope->list(scope->ctx, name, &list);
     if (id == WB__FUNCTION_COUNT)
-        return of_count(found ? wb__fact_list_count(&list) : 0);
-    while (found && wb__fact_list_next(&list, &element)) {
+        return found ? count_elements(&list) : of_count(0);
+    while (found && list.next < WB__EXPR_LAYERS && wb__fact_list_next(&list, &element)) {
         if (wb__fact_equal(&element, wanted)) {
             equal++;
             if (id == WB__FUNCTION_FIRST)
@@ -234,7 +244,7 @@ static wb__fact character(const wb__fact *text, uint64_t index)
 static wb__fact element_of(const wb__scope *scope, const char *name, const wb__fact *index)
 {
     wb__fact_list list;
-    if (index->type != WB__FACT_UINT)
+    if (index->type != WB__FACT_UINT || index->number >= WB__EXPR_LAYERS)
         return nothing;
     if (!scope->list(scope->ctx, name, &list)) {
         wb__fact value = scope->value(scope->ctx, name);

@@ -24,7 +24,10 @@
 
 #include "arch/model_facts.h"
 
-#define WB__EXPR_MAX 96   /* maximum number of operations of an expression */
+#define WB__EXPR_MAX 96 /* maximum number of operations of an expression */
+/* Maximum number of layers for which an expression is evaluated, and of elements of a list that a
+ * function considers. With it, a hostile table or config.json causes little work. */
+#define WB__EXPR_LAYERS 1024
 #define WB__EXPR_STACK 24 /* maximum number of values on the stack */
 
 typedef enum wb__op_code {

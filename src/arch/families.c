@@ -3,14 +3,26 @@
 
 /* ---- search ---- */
 
-/* Returns the family with index i, or NULL after the last one. The families of the set come first,
- * then the compiled ones. */
-static const wb__family *family_at(const wb__family_set *set, size_t i)
+static bool is_hidden(const wb__family_set *set, const wb__family *compiled)
+{
+    for (size_t i = 0; set != NULL && i < set->count; i++) {
+        if (strcmp(set->families[i]->name, compiled->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+const wb__family *wb__family_next(const wb__family_set *set, size_t *i)
 {
     size_t own = set == NULL ? 0 : set->count;
-    if (i < own)
-        return set->families[i];
-    return i - own < wb__family_count ? wb__families[i - own] : NULL;
+    if (*i < own)
+        return set->families[(*i)++];
+    while (*i - own < wb__family_count) {
+        const wb__family *compiled = wb__families[(*i)++ - own];
+        if (!is_hidden(set, compiled))
+            return compiled;
+    }
+    return NULL;
 }
 
 static bool is_listed(const char *list, wb__str text)
@@ -26,7 +38,7 @@ static bool is_listed(const char *list, wb__str text)
 const wb__family *wb__family_named(const wb__family_set *set, wb__str name)
 {
     const wb__family *family;
-    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+    for (size_t i = 0; (family = wb__family_next(set, &i)) != NULL;) {
         if (wb__str_equal(name, wb__str_from(family->name, SIZE_MAX)))
             return family;
     }
@@ -38,7 +50,7 @@ const wb__family *wb__family_named(const wb__family_set *set, wb__str name)
 const wb__family *wb__family_by_model_type(const wb__family_set *set, wb__str model_type)
 {
     const wb__family *family;
-    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+    for (size_t i = 0; (family = wb__family_next(set, &i)) != NULL;) {
         if (is_listed(family->types, model_type))
             return family;
     }
@@ -49,7 +61,7 @@ const wb__family *wb__family_by_name(const wb__family_set *set, wb__str architec
                                      const wb__scope *scope)
 {
     const wb__family *family, *usual = NULL;
-    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+    for (size_t i = 0; (family = wb__family_next(set, &i)) != NULL;) {
         if (!is_listed(family->gguf, architecture))
             continue;
         if (family->when == NULL && usual == NULL)
@@ -65,7 +77,7 @@ const wb__family *wb__family_by_signature(const wb__family_set *set,
 {
     const wb__family *family;
     wb__str pattern;
-    for (size_t i = 0; (family = family_at(set, i)) != NULL; i++) {
+    for (size_t i = 0; (family = wb__family_next(set, &i)) != NULL;) {
         const char *rest = family->signature;
         while (wb__spelling_next(&rest, &pattern)) {
             if (has(ctx, pattern))

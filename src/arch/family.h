@@ -181,6 +181,8 @@ typedef enum wb__family_rope {
     WB__ROPE_ADJACENT  /* adjacent rows, in every format */
 } wb__family_rope;
 
+#define WB__FAMILY_CHAIN_MAX 12 /* maximum number of tables in a chain of bases */
+
 #define WB__LAYER_KIND_COUNT 6 /* number of values of wb_layer_kind */
 
 typedef struct wb__family {
@@ -220,11 +222,16 @@ extern const size_t wb__family_count;
 /* The rules for models whose family is unknown. */
 extern const wb__family wb__family_unknown;
 
-/* A set of families to search: those of the user first, then the compiled ones. */
+/* A set of families to search: those of the user first, then the compiled ones. A compiled family
+ * is hidden if a family of the user has its name. */
 typedef struct wb__family_set {
     const wb__family *const *families; /* the user's */
     size_t count;
 } wb__family_set;
+
+/* Returns the next family of the search order, or NULL at the end. Before the first call, the caller
+ * sets *i to 0. `set` may be NULL. */
+const wb__family *wb__family_next(const wb__family_set *set, size_t *i);
 
 /*
  * wb__family_by_model_type returns the family with this model_type. wb__family_by_name returns the

@@ -80,7 +80,7 @@ static void read_number(wb__lexer *l)
 static void read_text(wb__lexer *l)
 {
     size_t begin = ++l->next;
-    while (peek(l, 0) >= ' ' && peek(l, 0) != '"')
+    while (peek(l, 0) >= ' ' && peek(l, 0) <= '~' && peek(l, 0) != '"')
         l->next++;
     bool is_closed = peek(l, 0) == '"';
     l->token.kind = is_closed ? WB__TOKEN_TEXT : WB__TOKEN_INVALID;

@@ -3,11 +3,31 @@
 
 #include <stdio.h>
 
+#define WORD_SHOWN 24 /* number of characters of a statement's first word in messages */
+
+/* Returns the number of the line of the current token. */
+static unsigned long line_of(const wb__lexer *lexer)
+{
+    unsigned long line = 1;
+    for (size_t i = 0; i < lexer->token.at && i < lexer->n; i++)
+        line += lexer->text[i] == '\n';
+    return line;
+}
+
 bool wb__parser_fail(wb__family_parser *p, const char *message)
 {
-    if (p->status == WB_OK)
-        p->status = wb__fail(p->context, WB_ERROR_FORMAT, WB__FINDING_FAMILY, p->lexer.token.at,
-                             p->lexer.token.text, "%s", message);
+    const wb__token *token = &p->lexer.token;
+    wb__str word = p->statement;
+    if (p->status != WB_OK)
+        return false;
+    if (word.len == 0) /* the error is about the table as a whole */
+        p->status = wb__fail(p->context, WB_ERROR_LIMIT, WB__FINDING_FAMILY, WB_NO_OFFSET,
+                             WB__STR(""), "%s", message);
+    else
+        p->status =
+            wb__fail(p->context, WB_ERROR_FORMAT, WB__FINDING_FAMILY, token->at, token->text,
+                     WB__MSG_FAMILY_PLACE, line_of(&p->lexer),
+                     (int)(word.len < WORD_SHOWN ? word.len : WORD_SHOWN), word.ptr, message);
     return false;
 }
 

@@ -19,18 +19,24 @@
 #define WB__TABLE_NESTING 24
 #define WB__TABLE_NAME 96 /* maximum length of a tensor name */
 
+/* The lists of words of a family (family_text.c). The first four identify models. */
+#define WB__TABLE_WORD_LISTS 6
+#define WB__TABLE_IDENTIFIERS 4
+
 typedef struct wb__family_parser {
     wb__lexer lexer;
     wb__context *context;
     wb__arena *arena;
     wb_status status;
+    wb__str statement; /* first word of the current statement, for messages */
     unsigned nesting;
     wb__op ops[WB__EXPR_MAX + 1]; /* the expression that is being parsed */
     size_t op_count;
     char layer[64]; /* text that the prefix "L." stands for in names other than GGUF names */
 } wb__family_parser;
 
-/* Records an error at the current token, and returns false. */
+/* Records an error at the current token, or about the whole table if no statement has begun.
+ * Returns false. */
 bool wb__parser_fail(wb__family_parser *parser, const char *message);
 
 /* Allocates memory in the arena. If that fails, records an error and returns NULL. */

@@ -5,7 +5,6 @@
 /* Maximum number of definitions that are evaluated for one name. Without this limit, definitions
  * that use others several times would take exponential time. */
 #define EVALUATED_MAX 1000
-#define DEPTH_MAX 12 /* maximum nesting of definitions that refer to others */
 
 /* ---- fields ---- */
 
@@ -58,14 +57,12 @@ const wb__key_row *wb__family_key(const wb__family *family, wb__key_place place,
     return NULL;
 }
 
-#define BASES_MAX 16
-
 void wb__family_keys(const wb__family *family, wb__key_place place,
                      void (*each)(void *ctx, const wb__key_row *row), void *ctx)
 {
-    const wb__family *chain[BASES_MAX];
+    const wb__family *chain[WB__FAMILY_CHAIN_MAX];
     size_t n = 0;
-    for (const wb__family *f = family; f != NULL && n < BASES_MAX; f = f->base)
+    for (const wb__family *f = family; f != NULL && n < WB__FAMILY_CHAIN_MAX; f = f->base)
         chain[n++] = f;
     while (n-- > 0) {
         for (size_t i = 0; i < chain[n]->key_count; i++) {
@@ -78,15 +75,24 @@ void wb__family_keys(const wb__family *family, wb__key_place place,
 
 /* ---- names ---- */
 
+static bool is_active(const wb__family_scope *s, wb__expr expr)
+{
+    for (unsigned i = 0; i < s->depth; i++) {
+        if (s->active[i] == expr)
+            return true;
+    }
+    return false;
+}
+
 static wb__fact eval(wb__family_scope *s, wb__expr expr)
 {
     wb__fact fact = {.type = WB__FACT_NONE};
     wb__scope names = wb__family_names(s);
     if (s->depth == 0)
         s->evaluated = 0;
-    if (s->depth >= DEPTH_MAX || s->evaluated++ >= EVALUATED_MAX)
+    if (s->depth >= WB__SCOPE_DEPTH_MAX || s->evaluated++ >= EVALUATED_MAX || is_active(s, expr))
         return fact;
-    s->depth++;
+    s->active[s->depth++] = expr;
     fact = wb__expr_eval(expr, &names);
     s->depth--;
     return fact;
@@ -140,7 +146,7 @@ static bool tensor(void *ctx, const char *name)
         return false;
     if (strstr(name, "{n}") == NULL)
         return wb__names_find(s->names, pattern) != NULL;
-    for (uint32_t layer = 0; layer < s->names->layers; layer++) {
+    for (uint32_t layer = 0; layer < s->names->layers && layer < WB__EXPR_LAYERS; layer++) {
         size_t n = wb__pattern_expand(pattern, layer, 0, WB__SUFFIX_NONE, text, sizeof text);
         if (wb__names_find(s->names, (wb__str){text, n}) != NULL)
             return true;

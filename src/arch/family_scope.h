@@ -8,13 +8,16 @@
  *      ("ssm.inner_size", without the prefix of the architecture);
  *   4. a `key` or `json` row of the table. A `key` row computes a GGUF key for a model with
  *      config.json; a `json` row computes a member of config.json for a GGUF model.
- * A name that begins with '/' is only looked up in config.json.
+ * A name that begins with '/' is only looked up in config.json. A definition or row that is being
+ * evaluated for a name is not evaluated again for names in its expression.
  */
 #ifndef WB_ARCH_FAMILY_SCOPE_H
 #define WB_ARCH_FAMILY_SCOPE_H
 
 #include "arch/canonical_names.h"
 #include "weighbridge/config.h"
+
+#define WB__SCOPE_DEPTH_MAX 12 /* maximum nesting of definitions that refer to others */
 
 typedef struct wb__family_scope {
     const wb__family *family;
@@ -24,7 +27,8 @@ typedef struct wb__family_scope {
     wb__str prefix;          /* prefix of GGUF keys without the dot, such as "llama" */
     bool by_key;             /* the model has GGUF key-values */
     unsigned depth;          /* current nesting depth of definitions, which is limited */
-    unsigned evaluated;      /* definitions evaluated since `depth` was 0; also limited */
+    wb__expr active[WB__SCOPE_DEPTH_MAX]; /* definitions that are being evaluated, `depth` many */
+    unsigned evaluated; /* definitions evaluated since `depth` was 0; also limited */
 } wb__family_scope;
 
 /* Returns a scope for wb__expr_eval in which the name "i" has the value 0. `scope` must outlive

@@ -12,43 +12,50 @@ typedef struct table {
     wb__value_row *values;
     wb__key_row *keys;
     wb__limit *limits;
+    char *words[WB__TABLE_WORD_LISTS]; /* memory of the lists of words, made by the first word */
 } table;
 
 /* ---- lists of words ---- */
 
-/* Appends the words of the statement to a list of the family. The list is a string with the
- * separator '|', or NULL. `member` is the offset of the pointer to the string in the family. */
-static bool read_words(table *t, size_t member)
+/* The lists of words, which are strings with the separator '|', as offsets of their pointers in the
+ * family. */
+static const size_t word_lists[WB__TABLE_WORD_LISTS] = {
+    offsetof(wb__family, gguf),     offsetof(wb__family, types),
+    offsetof(wb__family, classes),  offsetof(wb__family, signature),
+    offsetof(wb__family, wrappers), offsetof(wb__family, tokenizer)};
+
+static const char **word_list(wb__family *family, size_t i)
+{
+    return (const char **)(void *)((char *)family + word_lists[i]);
+}
+
+/* Appends the words of the statement to list number i of the family. */
+static bool read_words(table *t, size_t i)
 {
     wb__family_parser *p = &t->p;
-    const char **list = (const char **)(void *)((char *)t->family + member);
-    size_t before = *list == NULL ? 0 : strlen(*list) + 1, n = before;
-    wb__lexer start = p->lexer;
+    const char **list = word_list(t->family, i);
+    size_t n = *list == NULL ? 0 : strlen(*list);
     wb__str word;
+    if (t->words[i] == NULL) {
+        size_t text = n + 1 + p->lexer.n, most = WB__TABLE_LIST + 1;
+        t->words[i] = wb__parser_alloc(p, text < most ? text : most);
+        if (t->words[i] == NULL)
+            return false;
+        if (n > 0)
+            memcpy(t->words[i], *list, n);
+        *list = t->words[i];
+    }
     do {
         if (!wb__parser_word(p, &word))
             return false;
-        n += word.len + 1;
-    } while (p->lexer.token.kind == WB__TOKEN_WORD);
-    if (n > WB__TABLE_LIST)
-        return wb__parser_fail(p, WB__MSG_FAMILY_LONG);
-    char *text = wb__parser_alloc(p, n + 1);
-    if (text == NULL)
-        return false;
-    if (before > 0) {
-        memcpy(text, *list, before - 1);
-        text[before - 1] = '|';
-    }
-    n = before;
-    p->lexer = start;
-    do {
-        (void)wb__parser_word(p, &word);
-        memcpy(text + n, word.ptr, word.len);
+        if (n + (n > 0) + word.len > WB__TABLE_LIST)
+            return wb__parser_fail(p, WB__MSG_FAMILY_LONG);
+        if (n > 0)
+            t->words[i][n++] = '|';
+        memcpy(t->words[i] + n, word.ptr, word.len);
         n += word.len;
-        text[n++] = '|';
+        t->words[i][n] = '\0';
     } while (p->lexer.token.kind == WB__TOKEN_WORD);
-    text[n - 1] = '\0';
-    *list = text;
     return true;
 }
 
@@ -203,12 +210,12 @@ static const struct {
     bool (*read)(table *t, size_t argument);
     size_t argument;
 } statements[] = {
-    {"gguf", read_words, offsetof(wb__family, gguf)},
-    {"type", read_words, offsetof(wb__family, types)},
-    {"class", read_words, offsetof(wb__family, classes)},
-    {"wrapper", read_words, offsetof(wb__family, wrappers)},
-    {"signature", read_words, offsetof(wb__family, signature)},
-    {"token", read_words, offsetof(wb__family, tokenizer)},
+    {"gguf", read_words, 0},
+    {"type", read_words, 1},
+    {"class", read_words, 2},
+    {"wrapper", read_words, 4},
+    {"signature", read_words, 3},
+    {"token", read_words, 5},
     {"set", read_value, WB__VALUE_SET},
     {"default", read_value, WB__VALUE_DEFAULT},
     {"implied", read_value, WB__VALUE_IMPLIED},
@@ -233,6 +240,8 @@ static const struct {
 static bool read_statement(table *t)
 {
     wb__lexer *lexer = &t->p.lexer;
+    bool is_word = lexer->token.kind == WB__TOKEN_WORD;
+    t->p.statement = is_word ? lexer->token.text : WB__STR("?"); /* only words are printable */
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (!wb__lexer_take(lexer, statements[i].keyword))
             continue;
@@ -243,20 +252,40 @@ static bool read_statement(table *t)
     return wb__parser_fail(&t->p, WB__MSG_FAMILY_STATEMENT);
 }
 
+/* Sets the base. A table with the name of its base replaces the base: what identifies models of the
+ * base also identifies those of the table. */
+static bool take_base(table *t, wb__str name)
+{
+    const wb__family *base = wb__family_named(t->set, name);
+    size_t tables = 1;
+    t->family->base = base;
+    if (base == NULL)
+        return wb__parser_fail(&t->p, WB__MSG_FAMILY_BASE);
+    for (; base != NULL; base = base->base)
+        tables++;
+    if (tables > WB__FAMILY_CHAIN_MAX)
+        return wb__parser_fail(&t->p, WB__MSG_FAMILY_CHAIN);
+    base = t->family->base;
+    if (strcmp(base->name, t->family->name) == 0) {
+        for (size_t i = 0; i < WB__TABLE_IDENTIFIERS; i++)
+            *word_list(t->family, i) = *word_list((wb__family *)(uintptr_t)base, i);
+        t->family->when = base->when;
+    }
+    return true;
+}
+
 /* Reads "family NAME : BASE", which must be the first statement. */
 static bool read_head(table *t)
 {
     wb__family_parser *p = &t->p;
     wb__str name, base;
+    p->statement = WB__STR("family");
     if (!wb__parser_expect(p, "family") || !wb__parser_word(p, &name) ||
         (t->family->name = wb__parser_copy(p, name)) == NULL)
         return false;
     if (wb__lexer_take(&p->lexer, ":")) {
-        if (!wb__parser_word(p, &base))
+        if (!wb__parser_word(p, &base) || !take_base(t, base))
             return false;
-        t->family->base = wb__family_named(t->set, base);
-        if (t->family->base == NULL)
-            return wb__parser_fail(p, WB__MSG_FAMILY_BASE);
     }
     return p->lexer.token.kind == WB__TOKEN_END || wb__parser_fail(p, WB__MSG_FAMILY_REST);
 }
@@ -323,4 +352,17 @@ wb_status wb__family_read(wb__context *context, wb__arena *arena, const char *la
     }
     context->file = file;
     return t.p.status;
+}
+
+void wb__family_head(wb__str text, wb__str *name, wb__str *base)
+{
+    wb__lexer lexer;
+    *name = *base = WB__STR("");
+    wb__lexer_start(&lexer, text.ptr, text.len);
+    if (!wb__lexer_take(&lexer, "family") || lexer.token.kind != WB__TOKEN_WORD)
+        return;
+    *name = lexer.token.text;
+    wb__lexer_next(&lexer);
+    if (wb__lexer_take(&lexer, ":") && lexer.token.kind == WB__TOKEN_WORD)
+        *base = lexer.token.text;
 }

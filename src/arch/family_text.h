@@ -14,10 +14,14 @@
 /*
  * Reads a table. `label` is the file name for messages. If the table names a base table, the base
  * is searched in `set`, which may be NULL, then among the compiled tables. *family is allocated in
- * the arena. Fails with FORMAT for an invalid table: context->error has the offset and says what is
- * wrong.
+ * the arena. Fails with FORMAT for an invalid table, and with LIMIT for one that is too long:
+ * context->error has the offset, the line and the statement, and says what is wrong.
  */
 wb_status wb__family_read(wb__context *context, wb__arena *arena, const char *label, wb__str text,
                           const wb__family_set *set, const wb__family **family);
+
+/* Finds the name of a table and the name of its base in its first statement. Does not check the
+ * rest. A missing name becomes empty. The names point into the text. */
+void wb__family_head(wb__str text, wb__str *name, wb__str *base);
 
 #endif

@@ -30,11 +30,12 @@ static size_t longest_prefix(const char *list, wb__str architecture)
     return longest < PREFIX_MIN ? 0 : longest;
 }
 
-static size_t count_derived(const wb__family *family)
+static size_t count_derived(const wb__family_set *set, const wb__family *family)
 {
     size_t count = 0;
-    for (size_t i = 0; i < wb__family_count; i++) {
-        const wb__family *base = wb__families[i]->base;
+    const wb__family *other;
+    for (size_t i = 0; (other = wb__family_next(set, &i)) != NULL;) {
+        const wb__family *base = other->base;
         while (base != NULL && base != family)
             base = base->base;
         count += base == family;
@@ -42,14 +43,14 @@ static size_t count_derived(const wb__family *family)
     return count;
 }
 
-static similarity compare(const wb__rule_table *table, const wb__name_source *names,
-                          wb__str architecture)
+static similarity compare(const wb__family_set *set, const wb__rule_table *table,
+                          const wb__name_source *names, wb__str architecture)
 {
     wb__matched matched;
     size_t of_gguf = longest_prefix(table->family->gguf, architecture);
     size_t of_types = longest_prefix(table->family->types, architecture);
     similarity s = {.prefix = of_gguf > of_types ? of_gguf : of_types,
-                    .derived = count_derived(table->family)};
+                    .derived = count_derived(set, table->family)};
     uint32_t needs = wb__family_needs(table->family, WB_LAYER_ATTENTION) & ~(uint32_t)WB__NEED_HEAD;
     for (size_t i = 0; i < names->count; i++) {
         if (!wb__rule_match(table, names->name(names->model, i), &matched) ||
@@ -72,22 +73,24 @@ static bool is_nearer(const similarity *a, const similarity *b)
     return a->prefix != b->prefix ? a->prefix > b->prefix : a->derived > b->derived;
 }
 
-wb_status wb__family_nearest(wb__context *context, const wb__name_source *names,
-                             wb__str architecture, const wb__family **nearest, size_t *known)
+wb_status wb__family_nearest(wb__context *context, const wb__family_set *set,
+                             const wb__name_source *names, wb__str architecture,
+                             const wb__family **nearest, size_t *known)
 {
+    const wb__family *family;
     wb__rule_table *table = wb__alloc(&context->allocator, sizeof *table);
     similarity best = {.known = 0};
     *nearest = NULL;
     if (table == NULL)
         return wb__fail_memory(context);
-    for (size_t i = 0; i < wb__family_count; i++) {
-        if (wb__families[i]->types == NULL)
+    for (size_t i = 0; (family = wb__family_next(set, &i)) != NULL;) {
+        if (family->types == NULL)
             continue; /* a table that only serves as a base */
-        wb__rule_table_make(table, wb__families[i]);
-        similarity s = compare(table, names, architecture);
+        wb__rule_table_make(table, family);
+        similarity s = compare(set, table, names, architecture);
         if (s.known > 0 && is_nearer(&s, &best)) {
             best = s;
-            *nearest = wb__families[i];
+            *nearest = family;
         }
     }
     *known = best.known;

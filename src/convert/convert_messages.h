@@ -208,7 +208,8 @@
     "the architecture \"%.64s\" is unknown, and no known family has any of its tensor names"
 #define WB__MSG_CONVERT_ARCHITECTURE_NEAREST                                                       \
     "the architecture \"%.64s\" is unknown; the most similar family is %s, which has %llu of the " \
-    "%llu tensor names"
+    "%llu tensor names. A family table of two lines uses the names and rules of this family: "     \
+    "\"family %.64s : %s\", and \"%s %.64s\""
 #define WB__MSG_CONVERT_NPZ_METADATA                                                               \
     "a .npz file cannot contain metadata, config or tokenizer, so they are left out"
 

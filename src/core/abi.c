@@ -6,6 +6,7 @@
 #include "weighbridge/device.h"
 #include "weighbridge/diff.h"
 #include "weighbridge/edit.h"
+#include "weighbridge/families.h"
 #include "weighbridge/hash.h"
 #include "weighbridge/load.h"
 #include "weighbridge/metadata.h"

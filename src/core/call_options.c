@@ -54,6 +54,7 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *caller, 
         context->allocator = *options->allocator;
     }
     context->store = options->store;
+    context->families = options->families;
     if (!WB__TAKE(wb_files, options->files, &context->files))
         return WB__FAIL_SIZE(context, wb_files, options->files);
     if (options->files != NULL &&

@@ -58,6 +58,7 @@ typedef struct wb__context {
     bool copy_on_write;    /* the flag WB_OPEN_COPY_ON_WRITE was given */
     bool stored;           /* the flag WB_OPEN_STORED was given */
     const char *store;     /* wb_open_options.store */
+    wb_families *families; /* wb_open_options.families */
     wb_files files;        /* wb_open_options.files; `owns` is NULL if there are none */
     const char *file;      /* name of the current file, for messages; "" if there is none */
     wb_error *error;       /* never NULL */

@@ -40,6 +40,7 @@ struct wb_model {
     _Atomic(struct wb__name_list *)
         names[2]; /* one list per wb_names_kind, each created by its first query */
     _Atomic(struct wb__semantics *) semantics;  /* created by the first query of names or config */
+    wb_families *families;                      /* a reference; NULL: only the compiled families */
     _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
 
@@ -49,6 +50,13 @@ typedef struct wb__named_file {
     const char *name; /* "tokenizer.json" */
     const char *path;
 } wb__named_file;
+
+/* Adds a reference to `families`, which may be NULL, and returns it. wb_families_free removes a
+ * reference. */
+wb_families *wb__families_share(wb_families *families);
+
+/* Returns the set of families to search in the functions of arch/family.h. `families` may be NULL. */
+const struct wb__family_set *wb__families_set(const wb_families *families);
 
 void wb__semantics_free(struct wb__semantics *semantics);
 void wb__derived_meta_free(struct wb__derived_meta *derived);

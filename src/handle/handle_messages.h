@@ -18,6 +18,14 @@
 
 #define WB__MSG_HANDLE_NO_PART "the part index %lu is out of range"
 
+/* ---- families_public.c ---- */
+
+#define WB__MSG_HANDLE_FAMILIES_NULL                                                               \
+    "wb_families_read requires tables, each with a path, and a place for the result"
+#define WB__MSG_HANDLE_FAMILIES_COUNT "there are %llu family tables; the limit is %d"
+#define WB__MSG_HANDLE_FAMILY_BYTES "the family table has %llu bytes; the limit is %d"
+#define WB__MSG_HANDLE_FAMILY_CYCLE "the table inherits from itself through other tables"
+
 /* ---- files_public.c ---- */
 
 #define WB__MSG_HANDLE_PATH_NULL "the path must not be NULL"

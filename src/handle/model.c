@@ -3,6 +3,7 @@
  */
 #include "cpu/cpu.h"
 #include "handle/handle.h"
+#include "weighbridge/families.h"
 
 /* Initializes the members that both wb__model_new and wb__model_reset set. */
 static void set_up(wb_model *model, wb__context *context)
@@ -35,6 +36,7 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->files = context->files;
     model->access = access;
     model->follow_links = context->follow_links;
+    model->families = wb__families_share(context->families);
     set_up(model, context);
     return model;
 }
@@ -70,6 +72,7 @@ void wb__model_delete(wb_model *model)
         return;
     clear(model);
     wb__decode_cache_free(model->decode_cache);
+    wb_families_free(model->families);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);

@@ -142,10 +142,11 @@ static bool has_pattern(void *ctx, wb__str pattern)
 static wb_status find_family(wb__semantics *semantics, const wb_model *model, wb__context *context)
 {
     const wb__family *family;
-    wb__str said = wb__config_architecture(&semantics->facts, NULL, &family);
+    const wb__family_set *set = wb__families_set(model->families);
+    wb__str said = wb__config_architecture(&semantics->facts, set, &family);
     semantics->is_said = said.len > 0;
     if (said.len == 0) {
-        family = wb__family_by_signature(NULL, has_pattern, (void *)(uintptr_t)model);
+        family = wb__family_by_signature(set, has_pattern, (void *)(uintptr_t)model);
         said = wb__family_gguf(family);
     }
     semantics->is_family = family != NULL && family != &wb__family_unknown;

@@ -600,6 +600,14 @@ static wb_status files(const void *s)
     return open_with(&options);
 }
 
+static wb_status family_table(const void *s)
+{
+    wb_families *families;
+    wb_status status = wb_families_read(s, 1, NULL, &families, NULL);
+    wb_families_free(families);
+    return status == WB_ERROR_NOT_FOUND ? WB_OK : status; /* the file of t_table does not exist */
+}
+
 static wb_status net_options(const void *s)
 {
     wb_net *net;
@@ -836,6 +844,7 @@ static wb_status list_none(void *ctx, const char *path,
 
 static const wb_files t_files = {
     .size = sizeof t_files, .owns = own_none, .open = open_none, .list = list_none};
+static const wb_family_table t_table = {.size = sizeof t_table, .path = "/nonexistent"};
 static const wb_source t_source = {.size = sizeof t_source, .read = own_read};
 static const wb_slice t_slice = {.size = sizeof t_slice, .count = UINT64_MAX};
 static const wb_verify_options t_verify = {.size = sizeof t_verify};
@@ -899,6 +908,7 @@ static const struct input {
     {WB__ABI_wb_open_options, open_with, &t_open},
     {WB__ABI_wb_source, source, &t_source},
     {WB__ABI_wb_files, files, &t_files},
+    {WB__ABI_wb_family_table, family_table, &t_table},
     {WB__ABI_wb_slice, slice, &t_slice},
     {WB__ABI_wb_verify_options, verify, &t_verify},
     {WB__ABI_wb_mlx_type, mlx_type, &affine},

@@ -4,8 +4,6 @@
 #include "arch/family_scope.h"
 #include "convert/emit/deliver.h"
 
-#define LAYERS_MAX 4096
-
 typedef struct family_members {
     wb__buffer *to;
     wb__scope names;
@@ -32,7 +30,7 @@ static void add_list(const family_members *m, const wb__key_row *row)
     wb__scope at = m->names;
     wb__fact fact = wb__expr_eval(row->expr, &at);
     uint64_t n = row->count != 0 ? row->count : m->layers;
-    if (n == 0 || n > LAYERS_MAX || fact.type == WB__FACT_NONE)
+    if (n == 0 || n > WB__EXPR_LAYERS || fact.type == WB__FACT_NONE)
         return;
     wb__json_writer writer = wb__emit_json(m->to);
     wb__emit_member(m->to, wb__str_from(row->name, SIZE_MAX));

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#define LAYERS_MAX 4096
-
 /* Returns true if an expression depends on the number of the layer. */
 static bool is_per_layer(wb__expr expr)
 {
@@ -24,7 +22,7 @@ static bool is_outside(const wb__semantics *semantics, wb__expr condition)
     wb__family_scope scope = wb__semantics_scope(semantics);
     wb__scope names = wb__family_names(&scope);
     uint64_t layers = is_per_layer(condition) ? semantics->config.n_layers : 1;
-    for (; names.index < layers && names.index < LAYERS_MAX; names.index++) {
+    for (; names.index < layers && names.index < WB__EXPR_LAYERS; names.index++) {
         if (wb__expr_holds(condition, &names, false))
             return true;
     }

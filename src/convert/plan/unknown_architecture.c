@@ -23,7 +23,8 @@ static wb_status refuse(const wb_conversion *conversion, wb__context *context)
     const wb__name_source names = {name_at, conversion->model,
                                    count < NAMES_MAX ? count : NAMES_MAX};
     wb_status status =
-        wb__family_nearest(context, &names, wb__str_from(architecture, SIZE_MAX), &nearest, &known);
+        wb__family_nearest(context, wb__families_set(conversion->model->families), &names,
+                           wb__str_from(architecture, SIZE_MAX), &nearest, &known);
     if (status != WB_OK)
         return status;
     if (nearest == NULL)
@@ -32,7 +33,8 @@ static wb_status refuse(const wb_conversion *conversion, wb__context *context)
                         architecture);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_ARCHITECTURE, WB_NO_OFFSET,
                     WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE_NEAREST, architecture, nearest->name,
-                    (unsigned long long)known, (unsigned long long)names.count);
+                    (unsigned long long)known, (unsigned long long)names.count, architecture,
+                    nearest->name, conversion->semantics->by_key ? "gguf" : "type", architecture);
 }
 
 wb_status wb__plan_architecture(wb_conversion *conversion, wb__context *context)
