@@ -24,8 +24,8 @@ static const struct {
     {"too-many-dimensions", "The header is damaged or malicious: fetch the file again."},
     {"metadata-type", "'wb inspect --metadata' shows the values and their types."},
     {"convert-architecture",
-     "Copy the tensors under their own names with --raw, or add a table of the family of the model "
-     "to weighbridge (docs/dev/adding-a-family.md)."},
+     "Write a table of the family (docs/dev/adding-a-family.md) and add --family FILE, or copy the "
+     "tensors under their own names with --raw."},
     {"net-setting",
      "Correct or remove the setting that the message names: an environment variable or a file."},
     {"write-header-too-large", "Split the model into several files with --max-shard-size."},

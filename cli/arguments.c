@@ -175,6 +175,8 @@ static int take_value(scan *s, option_id id, const char *attached)
         add_to(&s->args->rules, &s->args->rule_count, attached);
     if (id == OPTION_LORA)
         add_to(&s->args->loras, &s->args->lora_count, attached);
+    if (id == OPTION_FAMILY)
+        add_to(&s->args->families, &s->args->family_count, attached);
     if (id == OPTION_INCLUDE)
         add_to(&s->args->includes, &s->args->include_count, attached);
     if (id == OPTION_EXCLUDE)
@@ -359,6 +361,7 @@ void arguments_free(arguments *args)
 {
     free((void *)args->rules);
     free((void *)args->loras);
+    free((void *)args->families);
     free((void *)args->includes);
     free((void *)args->excludes);
     free(args->edits);

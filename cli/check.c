@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "families.h"
 #include "messages.h"
 #include "paths.h"
 #include "remote.h"
@@ -110,6 +111,7 @@ int check_paths(const arguments *args, void (*present)(const arguments *args, co
     int code = open_options_of(args, &r.options, &r.limits);
     r.options.executor = threads_executor();
     r.options.files = remote_files();
+    r.options.families = families_opened();
     return code != 0 ? code : paths_each(args, check_path, &r);
 }
 

@@ -149,7 +149,10 @@ static void put_wb(out *o)
     out_puts(o, ".SH ENVIRONMENT\n"
                 ".TP\n.B NO_COLOR\nif set and not empty: no colours on a terminal.\n"
                 ".TP\n.B TMPDIR\n"
-                "folder for the temporary file that holds a long stream from standard input.\n");
+                "folder for the temporary file that holds a long stream from standard input.\n"
+                ".TP\n.B XDG_CONFIG_HOME\n"
+                "the tables of model families are in its folder weighbridge/families, in files "
+                "called NAME.family [~/.config].\n");
     put_see_also(o, COMMAND_COUNT);
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "exit.h"
+#include "families.h"
 #include "messages.h"
 #include "options.h"
 #include "paths.h"
@@ -64,7 +65,11 @@ static int run(arguments *args)
         return report_usage(MSG_COMMAND_MISSING);
     if ((code = remote_start(args)) != EXIT_CLEAN)
         return code;
+    if ((code = families_collect(args)) != EXIT_CLEAN)
+        return code;
     if (args->given[OPTION_SANDBOX] && (code = sandbox_enter(args)) != EXIT_CLEAN)
+        return code;
+    if ((code = families_parse()) != EXIT_CLEAN)
         return code;
     code = paths_settle(args);
     return code != EXIT_CLEAN ? code : command_table[args->command].run(args);
@@ -82,6 +87,7 @@ int main(int argc, char **argv)
     if (code == EXIT_CLEAN)
         code = run(&args);
     remote_end();
+    families_end();
     if (args.given[OPTION_VERBOSE])
         tell_time(&begin);
     report_end(args.given[OPTION_JSON], code);

@@ -66,6 +66,8 @@ typedef struct arguments {
     size_t rule_count;
     const char **loras; /* values of all --lora options */
     size_t lora_count;
+    const char **families; /* values of all --family options */
+    size_t family_count;
     const char **includes, **excludes; /* values of all --include and --exclude options */
     size_t include_count, exclude_count;
     struct edit_word {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "families.h"
 #include "messages.h"
 #include "remote.h"
 #include "report.h"
@@ -225,11 +226,12 @@ const char *path_label(const char *path)
 wb_status open_path(const char *path, const wb_open_options *options, wb_model **model,
                     wb_error *error)
 {
+    wb_open_options own = *options;
+    own.files = remote_files();
+    own.families = families_opened();
     if (strcmp(path, STDIN_PATH) == 0)
-        return wb_open_fd(STDIN_FILENO, STDIN_LABEL, options, model, error);
-    wb_open_options with_files = *options;
-    with_files.files = remote_files();
-    return wb_open(path, &with_files, model, error);
+        return wb_open_fd(STDIN_FILENO, STDIN_LABEL, &own, model, error);
+    return wb_open(path, &own, model, error);
 }
 
 bool is_same_file(const char *a, const char *b)

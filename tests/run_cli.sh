@@ -15,8 +15,9 @@ cd "$folder" || exit 1
 PATH=$folder/bin:$PATH
 LC_ALL=C.UTF-8
 XDG_STATE_HOME=$folder.state # not the user's own
-rm -rf "$XDG_STATE_HOME"
-export PATH LC_ALL DATA WB XDG_STATE_HOME
+XDG_CONFIG_HOME=$folder.config
+rm -rf "$XDG_STATE_HOME" "$XDG_CONFIG_HOME"
+export PATH LC_ALL DATA WB XDG_STATE_HOME XDG_CONFIG_HOME
 unset NO_COLOR
 if [ -e "$expected" ] || [ "${UPDATE:-0}" = 1 ] && grep -q '^# golden' "$script"; then
     # The expected output contains no paths of this machine.

@@ -17,7 +17,7 @@ _wb() {
         ((i == COMP_CWORD)) && continue
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--sha256|--max-header|--store|--retries|--jobs|-j|--progress|--color)
+        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--sha256|--family|--max-header|--store|--retries|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -179,6 +179,9 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --family)
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -209,29 +212,29 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
             COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
         ;;
     get)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(_wb_names tensors)" -- "$cur"))
         fi
@@ -245,17 +248,17 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     load)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --follow-links --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --family --max-header --store --follow-links --plain-http --retries --netrc --jobs --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
     list)
@@ -265,7 +268,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --force-lossy --raw --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --force-lossy --raw --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --interactive --discard --dry-run --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --jobs --progress --wide --color --verbose --help' -- "$cur"))
         fi
         ;;
     edit)

@@ -113,6 +113,7 @@ complete -c wb -n '__fish_seen_subcommand_from pull' -l repair -d 'compare files
 complete -c wb -n '__fish_seen_subcommand_from edit' -l in-place -d 'change the file in place even if a new file could replace it'
 complete -c wb -n '__fish_seen_subcommand_from export get codec convert edit realign pull' -l dry-run -d 'show what would be written, and write nothing'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l compatible -d 'accept files that violate the safetensors specification but that the official library accepts'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l family -r -F -d 'read the table of a model family from this file; may be repeated. Tables named NAME.family in ~/.config/weighbridge/families are always read'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff load convert' -l max-header -x -d 'limit for the length of a safetensors or GGUF header in bytes; K, M, G are powers of 1024 [safetensors: 100000000; GGUF: 1G]'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash load' -l store -r -F -d 'an Ollama store; a PATH that does not exist is then the name of a model in it [OLLAMA_MODELS, or ~/.ollama/models]'
 complete -c wb -n '__fish_seen_subcommand_from diff' -l store -r -F -d 'an Ollama store; an A or B that does not exist is then the name of a model in it [OLLAMA_MODELS, or ~/.ollama/models]'

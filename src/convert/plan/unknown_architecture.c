@@ -19,6 +19,7 @@ static wb_status refuse(const wb_conversion *conversion, wb__context *context)
 {
     const wb__family *nearest;
     const char *architecture = conversion->semantics->architecture;
+    const char *key = conversion->semantics->by_key ? "gguf" : "type"; /* statement of the table */
     size_t count = conversion->model->catalog.table.count, known;
     const wb__name_source names = {name_at, conversion->model,
                                    count < NAMES_MAX ? count : NAMES_MAX};
@@ -29,12 +30,12 @@ static wb_status refuse(const wb_conversion *conversion, wb__context *context)
         return status;
     if (nearest == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_ARCHITECTURE,
-                        WB_NO_OFFSET, WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE_ALONE,
-                        architecture);
+                        WB_NO_OFFSET, WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE_ALONE, architecture,
+                        architecture, key, architecture);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_ARCHITECTURE, WB_NO_OFFSET,
                     WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE_NEAREST, architecture, nearest->name,
                     (unsigned long long)known, (unsigned long long)names.count, architecture,
-                    nearest->name, conversion->semantics->by_key ? "gguf" : "type", architecture);
+                    nearest->name, key, architecture);
 }
 
 wb_status wb__plan_architecture(wb_conversion *conversion, wb__context *context)
