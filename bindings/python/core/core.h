@@ -185,6 +185,10 @@ bool model_check_type(core_state *state, PyObject *object);
  * unchanged; the caller has set it to NULL. */
 int path_or_none(PyObject *object, void *out);
 
+/* Reads the tables of families that a sequence lists: paths, and texts as bytes. NULL and None: *out
+ * is NULL. The caller frees *out. Returns false with an exception (families.c). */
+bool families_take(core_state *state, PyObject *items, wb_families **out);
+
 /* Returns an iterator over all names of a model. Takes over the caller's reference to `model`. */
 PyObject *names_make(core_state *state, handle *model, wb_names_kind kind);
 

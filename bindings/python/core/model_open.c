@@ -11,7 +11,7 @@ typedef struct open_call {
     PyObject *memory;
     const char *label;
     PyObject *store; /* bytes, or NULL */
-    PyObject *limits;
+    PyObject *limits, *families;
     int fd;
     wb_limits limit_values;
     wb_open_options options;
@@ -68,16 +68,16 @@ static bool take_limits(open_call *call)
 
 static bool parse_open(PyObject *args, PyObject *kwargs, open_call *call)
 {
-    static char *names[] = {"type",   "tensor_type", "path",  "memory", "fd", "label",
-                            "access", "flags",       "store", "limits", NULL};
+    static char *names[] = {"type",   "tensor_type", "path",  "memory", "fd",       "label",
+                            "access", "flags",       "store", "limits", "families", NULL};
     PyObject *type, *tensor_type;
     int access = WB_ACCESS_MAP;
     unsigned flags = 0;
     *call = (open_call){.fd = -1, .label = "", .options = WB_OPEN_OPTIONS_INIT};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O&OizIIO&O:open", names, &type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O&OizIIO&OO:open", names, &type,
                                      &tensor_type, path_or_none, &call->path, &call->memory,
                                      &call->fd, &call->label, &access, &flags, path_or_none,
-                                     &call->store, &call->limits))
+                                     &call->store, &call->limits, &call->families))
         return false;
     call->type = (PyTypeObject *)type;
     call->tensor_type = (PyTypeObject *)tensor_type;
@@ -174,8 +174,11 @@ PyObject *core_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     open_call call;
     PyObject *model = NULL;
-    if (parse_open(args, kwargs, &call))
-        model = make_model(PyModule_GetState(module), &call);
+    core_state *state = PyModule_GetState(module);
+    if (parse_open(args, kwargs, &call) &&
+        families_take(state, call.families, &call.options.families))
+        model = make_model(state, &call);
+    wb_families_free(call.options.families);
     Py_XDECREF(call.path);
     Py_XDECREF(call.store);
     return model;

@@ -4,22 +4,22 @@
 typedef struct verify_call {
     PyObject *model;                   /* or NULL */
     PyObject *path, *store, *manifest; /* bytes, or NULL */
-    PyObject *progress;
+    PyObject *progress, *families;
     wb_open_options open;
     wb_verify_options options;
 } verify_call;
 
 static bool parse_verify(PyObject *args, PyObject *kwargs, verify_call *call)
 {
-    static char *names[] = {"model",  "path",     "open_flags", "store", "flags",
-                            "budget", "manifest", "progress",   NULL};
+    static char *names[] = {"model",  "path",     "open_flags", "store",    "flags",
+                            "budget", "manifest", "progress",   "families", NULL};
     unsigned open_flags = 0, flags = 0;
     unsigned long long budget = 0;
     *call = (verify_call){.open = WB_OPEN_OPTIONS_INIT, .options = WB_VERIFY_OPTIONS_INIT};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OO&IO&IKO&O:verify", names, &call->model,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OO&IO&IKO&OO:verify", names, &call->model,
                                      path_or_none, &call->path, &open_flags, path_or_none,
                                      &call->store, &flags, &budget, path_or_none, &call->manifest,
-                                     &call->progress))
+                                     &call->progress, &call->families))
         return false;
     call->open.flags = open_flags;
     call->open.store = call->store == NULL ? NULL : PyBytes_AsString(call->store);
@@ -68,8 +68,11 @@ PyObject *core_verify(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     verify_call call;
     PyObject *result = NULL;
-    if (parse_verify(args, kwargs, &call))
-        result = verify_now(PyModule_GetState(module), &call);
+    core_state *state = PyModule_GetState(module);
+    if (parse_verify(args, kwargs, &call) &&
+        families_take(state, call.families, &call.open.families))
+        result = verify_now(state, &call);
+    wb_families_free(call.open.families);
     Py_XDECREF(call.path);
     Py_XDECREF(call.store);
     Py_XDECREF(call.manifest);

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import struct
 import subprocess
 import sys
@@ -208,3 +209,34 @@ def test_import_is_light():
            "if m in sys.modules])"
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert output.stdout.strip() == "[]"
+
+
+def test_reads_family_tables(data, tmp_path):
+    """Tables of families are files or texts, come before the built-in ones, and stay with the model."""
+    folder = tmp_path / "model"
+    shutil.copytree(data / "models" / "qwen3-bf16", folder)
+    config = folder / "config.json"
+    config.chmod(0o644)
+    config.write_text(config.read_text().replace('"qwen3"', '"mymodel"'))
+    text = b"family mymodel : qwen3\ntype mymodel\ngguf mine\n"
+    text += b"tensor L.my_norm | L.self_attn.q_norm | B.my_norm\n"
+    table = tmp_path / "my.family"
+    table.write_bytes(text)
+    name = "layers.0.my_norm.weight"
+    assert name not in wb.open(folder, names="canonical")
+    for families in ([table], [str(table)], [text], (text, b"family other : llama\n")):
+        model = wb.open(folder, names="canonical", families=families)
+        assert name in model and model.config.architecture == "mine"
+        again = pickle.loads(pickle.dumps(model))
+        assert again.config.architecture == "mine"
+    assert wb.open(folder, families=[]).config.architecture == "mymodel"
+    codes = [f.code for f in wb.verify(folder)]
+    assert "architecture-unknown" in codes
+    assert "architecture-unknown" not in [f.code for f in wb.verify(folder, families=[table])]
+    with pytest.raises(wb.errors.FormatError, match="line 2, statement 'type'"):
+        wb.open(folder, families=[b"family x\ntype 1\n"])
+    with pytest.raises(wb.errors.MissingFileError):
+        wb.open(folder, families=[tmp_path / "none.family"])
+    for wrong in (text, str(table), 3, [3], [None]):
+        with pytest.raises(TypeError):
+            wb.open(folder, families=wrong)

@@ -1,6 +1,6 @@
 """Types of the extension module. The package weighbridge is the interface for users."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -126,7 +126,8 @@ def version() -> str: ...
 def dtypes() -> list[tuple]: ...
 def open(type: type, tensor_type: type, *, path: Path | None = None, memory: Memory | None = None,
          fd: int = -1, label: str | None = "", access: int = 0, flags: int = 0,
-         store: Path | None = None, limits: dict[str, int] | None = None) -> Any: ...
+         store: Path | None = None, limits: dict[str, int] | None = None,
+         families: Sequence[Path] | None = None) -> Any: ...
 def get_threads() -> int:
     """Return the number of threads that long calls use."""
 
@@ -135,7 +136,8 @@ def set_threads(count: SupportsIndex, /) -> None:
 
 def verify(*, model: Model | None = None, path: Path | None = None, open_flags: int = 0,
            store: Path | None = None, flags: int = 0, budget: int = 0,
-           manifest: Path | None = None, progress: Progress = None) -> tuple[int, list[tuple]]: ...
+           manifest: Path | None = None, progress: Progress = None,
+           families: Sequence[Path] | None = None) -> tuple[int, list[tuple]]: ...
 def hash(model: Model, *, flags: int = 0, progress: Progress = None,
          ) -> tuple[bytes | None, list[bytes], list[tuple], list[bytes] | None]: ...
 def diff(a: Model, b: Model, *, kinds: int = 0, progress: Progress = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, KeysView, Mapping
+from collections.abc import ItemsView, KeysView, Mapping, Sequence
 
 from . import _core
 from ._tensor import Tensor
@@ -163,6 +163,7 @@ def open(  # noqa: A001 - the name is the one that people expect
     writable: bool = False,
     store: str | os.PathLike | None = None,
     limits: dict[str, int] | None = None,
+    families: Sequence[str | os.PathLike | bytes] | None = None,
 ) -> Model:
     """Open a model. The time depends on the size of the headers, not on that of the weights.
 
@@ -182,6 +183,8 @@ def open(  # noqa: A001 - the name is the one that people expect
         writable: mapped arrays may be changed (copy on write); files are never changed
         store: directory of an Ollama store; None: the default store
         limits: upper limits for headers, see wb_limits in weighbridge/base.h
+        families: tables of model families that the library does not have: paths of files, or
+            texts as bytes; docs/dev/adding-a-family.md describes the tables
 
     Raises:
         MissingFileError: there is no such file
@@ -191,7 +194,7 @@ def open(  # noqa: A001 - the name is the one that people expect
     if access not in _ACCESS or names not in ("native", "canonical"):
         raise ValueError("access is 'map', 'read' or 'snapshot'; names is 'native' or 'canonical'")
     options: dict[str, Any] = {
-        "access": _ACCESS[access], "store": store, "limits": limits,
+        "access": _ACCESS[access], "store": store, "limits": limits, "families": families,
         "flags": (_COMPATIBLE * compatible | _FOLLOW_LINKS * follow_links |
                   _COPY_ON_WRITE * writable)}
     again = None
@@ -201,7 +204,7 @@ def open(  # noqa: A001 - the name is the one that people expect
         options["path"] = source
         again = (os.fspath(source), dict(access=access, names=names, compatible=compatible,
                                          follow_links=follow_links, writable=writable, store=store,
-                                         limits=limits))
+                                         limits=limits, families=families))
     else:
         options.update(memory=source, label="memory")
     model: Any = _core.open(Model, Tensor, **options)

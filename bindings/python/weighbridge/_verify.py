@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ def verify(
     manifest: str | os.PathLike | None = None,
     compatible: bool = False,
     store: str | os.PathLike | None = None,
+    families: Sequence[str | os.PathLike | bytes] | None = None,
     progress: Progress = None,
 ) -> Findings:
     """Verify a model: its structure, and its values as far as `budget` permits.
@@ -40,7 +41,7 @@ def verify(
         deep: read all bytes of the tensors, to find NaN and infinity
         budget: number of bytes of tensor data to read without `deep`; 0: 64 MiB
         manifest: path of a manifest of :func:`hash`, with which all files are compared
-        compatible, store: as for :func:`weighbridge.open`
+        compatible, store, families: as for :func:`weighbridge.open`
         progress: True, or a function of the bytes done and in total
 
     Returns:
@@ -51,7 +52,7 @@ def verify(
     with reporting(progress, "verify") as report:
         verdict, rows = _core.verify(
             **where, open_flags=int(compatible), store=store, flags=_DEEP if deep else 0,
-            budget=budget, manifest=manifest, progress=report)
+            budget=budget, manifest=manifest, progress=report, families=families)
     return Findings(rows, verdict)
 
 
