@@ -7,17 +7,25 @@
  * declare any number of them. */
 #define STACK_MAX 65536
 
+/* Returns the name of a dtype, or a word for the values of a packed encoding, which has no dtype. */
+static const char *name_of(int32_t dtype)
+{
+    const char *name = wb_dtype_name(dtype);
+    return name == NULL ? "packed" : name;
+}
+
 static wb_status check_types(const wb__layout_maker *m, const wb__operand *first,
                              const wb__operand *other)
 {
     const wb_encoding *a = &first->encoding, *b = &other->encoding;
     int32_t x = wb__target_dtype(m->becomes, first), y = wb__target_dtype(m->becomes, other);
-    if (strcmp(a->type, b->type) != 0 || x != y)
-        return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_ENCODING, b->type, wb_dtype_name(y),
-                               a->type, wb_dtype_name(x));
-    if (!wb__is_plain_operand(first) && a->bits != b->bits)
+    bool same_type = strcmp(a->type, b->type) == 0;
+    if (same_type && !wb__is_plain_operand(first) && a->bits != b->bits)
         return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_BITS, (unsigned long)b->bits,
                                (unsigned long)a->bits);
+    if (!same_type || x != y)
+        return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_ENCODING, b->type, name_of(y),
+                               a->type, name_of(x));
     if (a->group_size != b->group_size)
         return WB__REFUSE_FUSE(m, other, WB__MSG_PROVIDER_FUSE_GROUPS, (unsigned long)b->group_size,
                                (unsigned long)a->group_size);
