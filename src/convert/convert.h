@@ -207,6 +207,9 @@ wb_status wb__plan_row(wb_conversion *conversion, wb__context *context, uint64_t
 /* Sets rank, shape, rows and columns of *row to those of a tensor with properties *kind. */
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind);
 
+/* Returns what the recipes of llama.cpp must know about a tensor of this name. */
+wb__recipe_tensor wb__plan_recipe_tensor(const wb__planned_tensor *row, wb__str name);
+
 /* Adds a copy of *row to the plan. Returns WB_ERROR_MEMORY if the name has ptr NULL. */
 wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
                           const wb__planned_tensor *row);
@@ -300,7 +303,6 @@ void wb__global_scales_convert(struct wb__tile *tile);
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads);
 
 /* ---- plan/encodings.c ---- */
-
 /* Returns an unquantized floating-point dtype that every target supports, for values of encoding
  * *from. */
 wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__encoding_spec *from);

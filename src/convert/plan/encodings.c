@@ -31,14 +31,6 @@ static int32_t common_dtype(const wb_conversion *conversion)
 
 /* ---- GGUF ---- */
 
-static wb__recipe_tensor mix_tensor(const wb__planned_tensor *row)
-{
-    return (wb__recipe_tensor){.name = row->name,
-                               .rank = row->rank,
-                               .columns = row->columns,
-                               .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
-}
-
 /* Returns the GGUF type that is equivalent to an MLX encoding, or *spec itself if no type is
  * equivalent. */
 static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
@@ -75,7 +67,7 @@ static bool keeps_float(const wb_conversion *conversion, const wb__planned_tenso
 
 static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
-    const wb__recipe_tensor tensor = mix_tensor(row);
+    const wb__recipe_tensor tensor = wb__plan_recipe_tensor(row, row->name);
     wb__recipe_choice choice = {-1, -1};
     if (!wb__recipe_applies(&tensor)) {
         row->to =
@@ -236,7 +228,7 @@ static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
 static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     const wb__encoding_spec *said = wb__plan_ruled(conversion, row);
-    const wb__recipe_tensor tensor = mix_tensor(row);
+    const wb__recipe_tensor tensor = wb__plan_recipe_tensor(row, row->name);
     wb__mlx_type type;
     if (said == NULL || wb__plan_is_other(&row->from))
         return;

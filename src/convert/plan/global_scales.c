@@ -142,8 +142,7 @@ static bool llama_reads(const wb_conversion *conversion, const wb__planned_tenso
     const uint32_t everywhere =
         WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_HEAD;
     const uint32_t in_some = WB__NEED_GATE | WB__NEED_UP | WB__NEED_DOWN;
-    const wb__recipe_tensor tensor = {
-        .name = row->name, .rank = row->rank, .columns = row->columns, .stack = 1};
+    const wb__recipe_tensor tensor = wb__plan_recipe_tensor(row, row->name);
     if (!wb__recipe_applies(&tensor))
         return false;
     if (!conversion->semantics->is_family)

@@ -40,6 +40,17 @@ void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
     row->rows = row->columns == 0 ? 0 : kind->elements / row->columns;
 }
 
+wb__recipe_tensor wb__plan_recipe_tensor(const wb__planned_tensor *row, wb__str name)
+{
+    uint32_t ones = 0;
+    while (ones < row->rank && row->shape[ones] == 1)
+        ones++;
+    return (wb__recipe_tensor){.name = name,
+                               .rank = row->rank - ones,
+                               .columns = row->columns,
+                               .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
+}
+
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};

@@ -123,8 +123,7 @@ wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__enco
 
 bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    const wb__recipe_tensor tensor = {
-        .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
+    const wb__recipe_tensor tensor = wb__plan_recipe_tensor(row, row->source_name);
     return !wb__plan_is_raw(conversion) && conversion->semantics->by_key &&
            row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F32 &&
            !wb__recipe_applies(&tensor);

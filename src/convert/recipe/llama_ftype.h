@@ -60,8 +60,8 @@ typedef struct wb__recipe {
 } wb__recipe;
 
 typedef struct wb__recipe_tensor {
-    wb__str name; /* name of the tensor in GGUF */
-    uint32_t rank;
+    wb__str name;     /* name of the tensor in GGUF */
+    uint32_t rank;    /* number of dimensions, without leading dimensions of size 1 (as in ggml) */
     uint64_t columns; /* size of the last dimension, in elements */
     /* size of the third-last dimension, which is the number of experts; 1 if the tensor has
      * fewer than three dimensions */
