@@ -22,7 +22,7 @@ expect() {
 expect 'inspect verify doctor export get codec hash diff load list convert edit realign pull help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
-expect '--json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' wb inspect --
+expect '--json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' wb inspect --
 expect '--deep' wb verify one.safetensors --de
 expect 'native canonical both' wb inspect --names ''
 expect 'npy' wb export --format = n
