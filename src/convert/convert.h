@@ -355,6 +355,13 @@ wb_status wb__plan_refuse_adapter(const wb_conversion *conversion, wb__context *
 bool wb__plan_other_part(wb_conversion *conversion, uint64_t i);
 wb_status wb__plan_note_parts(wb_conversion *conversion, wb__context *context);
 
+/* ---- plan/tied_output.c ---- */
+
+/* Reports that the output omits tensor i, an output matrix beside the embedding that it is tied to.
+ * Compares the values of both. If they differ, the report is a warning. */
+wb_status wb__plan_omit_output(wb_conversion *conversion, wb__context *context, uint64_t i,
+                               wb__str name);
+
 /* ---- plan/target_names.c ---- */
 
 /* Returns the format, a WB__SIDE_* flag, that determines the tensor names of the output and the

@@ -175,6 +175,12 @@
     "would not load the result"
 #define WB__MSG_CONVERT_TENSOR_DROPPED                                                             \
     "the target format does not use this tensor, so it is left out"
+#define WB__MSG_CONVERT_TIED_SAME                                                                  \
+    "this tensor has the values of the embedding, so the result stores only the embedding"
+#define WB__MSG_CONVERT_TIED_OTHER                                                                 \
+    "this model uses the embedding as its output matrix (tie_word_embeddings), but this tensor "   \
+    "has other values; it is left out. To keep it, set tie_word_embeddings to false in "           \
+    "config.json"
 #define WB__MSG_CONVERT_REFUSED "%s; to convert the model in spite of this, use --force-lossy"
 #define WB__MSG_CONVERT_IMPLIED_WORD                                                               \
     "GGUF has no key for this setting, and llama.cpp always uses %.*s, which differs from "        \

@@ -44,6 +44,14 @@ assert of("model") == {t["name"]: (t["dtype"], t["shape"]) for t in json.load(op
 P
 done
 
+# An Ollama store has every name and every value without --raw, since nothing is renamed.
+for source in model model.gguf; do
+    wb convert $source "$source-copy" --to ollama --store store >answer
+    grep -q ' exact$' answer
+    wb diff model "store/manifests/registry.ollama.ai/library/$source-copy/latest" | tail -1 |
+        grep '; 0 of 7,088 values differ'
+done
+
 # Other values are allowed, and conversions within a format need no --raw.
 wb convert model.gguf small.gguf --quant Q8_0
 wb convert model half --to safetensors --quant F16

@@ -134,17 +134,22 @@ static wb_status stack(wb_conversion *conversion, wb__context *context, wb__plan
 
 /* ---- tensors ---- */
 
-/* Returns true if the output omits the tensor, because programs can compute it or because it is
- * a duplicate. */
+/* Returns true if the output omits the tensor because programs can compute it. */
 static bool is_left_out(const wb_conversion *conversion, const wb__matched *matched)
 {
     bool from_gguf = conversion->semantics->by_key;
     bool to_gguf = conversion->target == WB_TARGET_GGUF;
-    if (matched->rule->canonical == NULL)
-        return from_gguf != to_gguf || conversion->target == WB_TARGET_MLX;
-    return (matched->rule->provides & WB__NEED_HEAD) != 0 &&
+    return matched->rule->canonical == NULL &&
+           (from_gguf != to_gguf || conversion->target == WB_TARGET_MLX);
+}
+
+/* Returns true if the tensor is the output matrix of a tied model, and the target format stores
+ * only the embedding. */
+static bool is_tied_output(const wb_conversion *conversion, const wb__matched *matched)
+{
+    return matched->rule->canonical != NULL && (matched->rule->provides & WB__NEED_HEAD) != 0 &&
            conversion->semantics->config.tie_embeddings != 0 &&
-           (to_gguf || conversion->target == WB_TARGET_MLX);
+           (conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX);
 }
 
 static wb_status add_unknown(wb_conversion *conversion, wb__context *context,
@@ -230,6 +235,8 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
     if (known && is_left_out(conversion, &matched))
         return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              WB__MSG_CONVERT_TENSOR_DROPPED);
+    if (known && is_tied_output(conversion, &matched))
+        return wb__plan_omit_output(conversion, context, i, name);
     status = wb__scale_tensors_take(conversion, context, &row);
     if (status != WB_OK)
         return status;
