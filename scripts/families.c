@@ -99,8 +99,11 @@ static int put_chain(const wb__spelling *spelling)
     for (size_t i = 0; i < spelling->count; i++)
         arguments[i] = put_expr(spelling->chain[i].argument);
     (void)fprintf(out, "static const wb__transform c%u[] = {", chain_count);
-    for (size_t i = 0; i < spelling->count; i++)
-        (void)fprintf(out, "{%u, e%d}, ", spelling->chain[i].kind, arguments[i]);
+    for (size_t i = 0; i < spelling->count; i++) {
+        (void)fprintf(out, "{%u, ", spelling->chain[i].kind);
+        put_ref(arguments[i]);
+        (void)fputs("}, ", out);
+    }
     (void)fputs("};\n", out);
     return (int)chain_count++;
 }
@@ -148,6 +151,21 @@ static void put_rules(const wb__family *f)
             (void)fprintf(out, ", .provides = %uu", rule->provides);
         (void)fprintf(out, ", .suffix = %u%s},\n", rule->suffix,
                       rule->is_dropped ? ", .is_dropped = true" : "");
+    }
+    (void)fputs("};\n", out);
+}
+
+static void put_fused(const wb__family *f)
+{
+    if (f->fused_count == 0)
+        return;
+    (void)fputs("static const wb__fused fused[] = {\n", out);
+    for (size_t i = 0; i < f->fused_count; i++) {
+        const wb__fused *row = &f->fused[i];
+        (void)fprintf(out, "    {\"%s\", {", row->whole);
+        for (size_t part = 0; part < row->count; part++)
+            (void)fprintf(out, "\"%s\", ", row->parts[part]);
+        (void)fprintf(out, "}, %u},\n", row->count);
     }
     (void)fputs("};\n", out);
 }
@@ -254,6 +272,8 @@ static void put_struct(const wb__family *f, int when)
     if (when >= 0)
         (void)fprintf(out, "    .when = e%d,\n", when);
     put_count("rules", "rules", f->rule_count);
+    if (f->fused_count > 0)
+        (void)fprintf(out, "    .fused = fused,\n    .fused_count = %zu,\n", f->fused_count);
     put_count("values", "values", f->value_count);
     put_count("keys", "keys", f->key_count);
     put_count("limits", "limits", f->limit_count);
@@ -281,6 +301,7 @@ static void put_family(const wb__family *f)
     }
     int when = put_expr(f->when);
     put_rules(f);
+    put_fused(f);
     put_values(f);
     put_keys(f);
     put_limits(f);

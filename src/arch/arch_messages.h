@@ -27,6 +27,7 @@
     "expected one of the formats gguf, hf, mlx and ollama that no other name in this list has"
 #define WB__MSG_FAMILY_TRANSFORM                                                                   \
     "no operation has this name, or the tensor name has more than 6 operations"
+#define WB__MSG_FAMILY_PARTS "a fused tensor has at most 4 parts"
 #define WB__MSG_FAMILY_SPELLINGS "the tensor has too many names"
 #define WB__MSG_FAMILY_AXES "the shape has too many axes"
 #define WB__MSG_FAMILY_NUMBER "expected a number of elements from 1 to 255"

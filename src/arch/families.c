@@ -124,6 +124,60 @@ wb__family_rope wb__family_rope_of(const wb__family *family)
     return family->rope == WB__ROPE_INHERITED ? WB__ROPE_HALVES : (wb__family_rope)family->rope;
 }
 
+const wb__rule *wb__family_rule(const wb__family *family, const char *canonical)
+{
+    for (; family != NULL; family = family->base) {
+        for (size_t i = 0; i < family->rule_count; i++) {
+            const wb__rule *rule = &family->rules[i];
+            if (rule->canonical != NULL && strcmp(rule->canonical, canonical) == 0)
+                return rule->is_dropped ? NULL : rule;
+        }
+    }
+    return NULL;
+}
+
+const wb__fused *wb__family_fused(const wb__family *family, const char *canonical)
+{
+    for (; family != NULL; family = family->base) {
+        for (size_t i = 0; i < family->fused_count; i++) {
+            if (strcmp(family->fused[i].whole, canonical) == 0)
+                return &family->fused[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_part(const wb__fused *fused, const char *part)
+{
+    for (size_t i = 0; i < fused->count; i++) {
+        if (strcmp(fused->parts[i], part) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if a format has the tensor under a name that is written. */
+static bool is_written(const wb__family *family, const char *canonical, uint8_t side)
+{
+    const wb__rule *rule = wb__family_rule(family, canonical);
+    for (size_t i = 0; rule != NULL && i < rule->spelling_count; i++) {
+        if (!rule->spellings[i].is_read && (rule->spellings[i].sides & side) != 0)
+            return true;
+    }
+    return false;
+}
+
+const wb__fused *wb__family_fused_with(const wb__family *family, const char *part, uint8_t side)
+{
+    for (const wb__family *f = family; f != NULL; f = f->base) {
+        for (size_t i = 0; i < f->fused_count; i++) {
+            if (has_part(&f->fused[i], part) && is_written(family, f->fused[i].whole, side))
+                return &f->fused[i];
+        }
+    }
+    return NULL;
+}
+
 uint8_t wb__family_norms(const wb__family *family)
 {
     while (family->base != NULL && !family->has_norm_sides)

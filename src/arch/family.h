@@ -68,13 +68,16 @@ typedef enum wb__suffix {
 
 /* Operations that compute a stored tensor from the canonical tensor. */
 typedef enum wb__transform_kind {
-    WB__TRANSFORM_SCALE, /* scale(x): multiplies all values by x */
+    WB__TRANSFORM_SCALE,     /* scale(x): multiplies all values by x */
+    WB__TRANSFORM_TRANSPOSE, /* transpose: exchanges the last two axes */
+    /* groups(n): the rows of a fused tensor are n groups, and each group has rows of all parts */
+    WB__TRANSFORM_GROUPS,
     WB__TRANSFORMS
 } wb__transform_kind;
 
 typedef struct wb__transform {
-    uint8_t kind; /* a wb__transform_kind */
-    wb__expr argument;
+    uint8_t kind;      /* a wb__transform_kind */
+    wb__expr argument; /* NULL: the operation has none */
 } wb__transform;
 
 /*
@@ -101,6 +104,16 @@ typedef struct wb__rule {
     uint8_t suffix;  /* WB__SUFFIX_SAME: any; WB__SUFFIX_NONE: the canonical name has no suffix */
     bool is_dropped; /* removes the inherited row of this tensor */
 } wb__rule;
+
+#define WB__FUSED_PARTS_MAX 4 /* maximum number of parts of a fused tensor */
+
+/* A row `parts`: the rows of a fused tensor are the rows of its parts. If the tensor is a stack,
+ * this applies to each matrix of the stack. */
+typedef struct wb__fused {
+    const char *whole; /* canonical name of the fused tensor */
+    const char *parts[WB__FUSED_PARTS_MAX];
+    uint8_t count;
+} wb__fused;
 
 /* ---- values ---- */
 
@@ -198,6 +211,8 @@ typedef struct wb__family {
     wb__expr when;         /* condition that selects among families with the same `gguf` */
     const wb__rule *rules;
     size_t rule_count;
+    const wb__fused *fused;
+    size_t fused_count;
     const wb__value_row *values;
     size_t value_count;
     const wb__key_row *keys;
@@ -258,6 +273,16 @@ wb__str wb__family_type(const wb__family *family);
 wb__str wb__family_class(const wb__family *family);
 
 wb__family_rope wb__family_rope_of(const wb__family *family);
+
+/* Returns the rule of the tensor with this canonical name, or NULL if the family has none. */
+const wb__rule *wb__family_rule(const wb__family *family, const char *canonical);
+
+/* Returns the parts of a fused tensor, or NULL if the tensor is not fused. */
+const wb__fused *wb__family_fused(const wb__family *family, const char *canonical);
+
+/* Returns the fused tensor that contains the tensor `part` in a format (one WB__SIDE_* flag), or
+ * NULL if the format has no such tensor. */
+const wb__fused *wb__family_fused_with(const wb__family *family, const char *part, uint8_t side);
 
 /* Returns the formats that store norm weights plus 1, as WB__SIDE_* flags. */
 uint8_t wb__family_norms(const wb__family *family);

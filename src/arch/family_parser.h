@@ -67,6 +67,9 @@ bool wb__parser_expr(wb__family_parser *parser, wb__expr *expr);
 /* Reads the rest of a tensor statement (family_tensor.c). */
 bool wb__parser_tensor(wb__family_parser *parser, wb__rule *rule);
 
+/* Reads the rest of a statement that lists the parts of a fused tensor (family_tensor.c). */
+bool wb__parser_fused(wb__family_parser *parser, wb__fused *fused);
+
 /* Read the rest of a statement that defines a value; a GGUF key or a member of config.json; or a
  * limit (family_rows.c). */
 bool wb__parser_value(wb__family_parser *parser, wb__value_where where, wb__value_row *row);

@@ -149,22 +149,35 @@ static const char *read_name(wb__family_parser *p, const char *short_form, const
 
 /* ---- transforms ---- */
 
-static const char *const transforms[WB__TRANSFORMS] = {[WB__TRANSFORM_SCALE] = "scale"};
+static const struct {
+    const char *name;
+    bool has_argument;
+} transforms[WB__TRANSFORMS] = {[WB__TRANSFORM_SCALE] = {"scale", true},
+                                [WB__TRANSFORM_TRANSPOSE] = {"transpose", false},
+                                [WB__TRANSFORM_GROUPS] = {"groups", true}};
+
+static bool read_transform(wb__family_parser *p, wb__transform *transform)
+{
+    size_t kind = 0;
+    while (kind < WB__TRANSFORMS && !wb__lexer_is(&p->lexer, transforms[kind].name))
+        kind++;
+    if (kind == WB__TRANSFORMS)
+        return wb__parser_fail(p, WB__MSG_FAMILY_TRANSFORM);
+    wb__lexer_next(&p->lexer);
+    *transform = (wb__transform){.kind = (uint8_t)kind};
+    return !transforms[kind].has_argument ||
+           (wb__parser_expect(p, "(") && wb__parser_expr(p, &transform->argument) &&
+            wb__parser_expect(p, ")"));
+}
 
 static bool read_chain(wb__family_parser *p, wb__spelling *spelling)
 {
     wb__transform chain[WB__TABLE_TRANSFORMS];
     size_t count = 0;
     while (p->lexer.token.kind == WB__TOKEN_WORD) {
-        size_t kind = 0;
-        while (kind < WB__TRANSFORMS && !wb__lexer_is(&p->lexer, transforms[kind]))
-            kind++;
-        if (kind == WB__TRANSFORMS || count == WB__TABLE_TRANSFORMS)
+        if (count == WB__TABLE_TRANSFORMS)
             return wb__parser_fail(p, WB__MSG_FAMILY_TRANSFORM);
-        wb__lexer_next(&p->lexer);
-        chain[count].kind = (uint8_t)kind;
-        if (!wb__parser_expect(p, "(") || !wb__parser_expr(p, &chain[count++].argument) ||
-            !wb__parser_expect(p, ")"))
+        if (!read_transform(p, &chain[count++]))
             return false;
     }
     if (count == 0)
@@ -259,6 +272,22 @@ static bool read_shape(wb__family_parser *p, wb__rule *rule)
     rule->shape = copy;
     rule->rank = (uint8_t)rank;
     return wb__parser_expect(p, "]");
+}
+
+bool wb__parser_fused(wb__family_parser *p, wb__fused *fused)
+{
+    uint8_t suffix;
+    *fused = (wb__fused){.whole = read_name(p, "L.", "layers.{n}.", &suffix)};
+    if (fused->whole == NULL || !wb__parser_expect(p, "="))
+        return false;
+    do {
+        if (fused->count == WB__FUSED_PARTS_MAX)
+            return wb__parser_fail(p, WB__MSG_FAMILY_PARTS);
+        fused->parts[fused->count] = read_name(p, "L.", "layers.{n}.", &suffix);
+        if (fused->parts[fused->count++] == NULL)
+            return false;
+    } while (p->lexer.token.kind == WB__TOKEN_WORD);
+    return true;
 }
 
 bool wb__parser_tensor(wb__family_parser *p, wb__rule *rule)

@@ -9,6 +9,7 @@ typedef struct table {
     const wb__family_set *set;
     wb__family *family;
     wb__rule *rules;
+    wb__fused *fused;
     wb__value_row *values;
     wb__key_row *keys;
     wb__limit *limits;
@@ -182,6 +183,15 @@ static bool read_tensor(table *t, size_t unused)
     return true;
 }
 
+static bool read_parts(table *t, size_t unused)
+{
+    (void)unused;
+    if (!wb__parser_fused(&t->p, &t->fused[t->family->fused_count]))
+        return false;
+    t->family->fused_count++;
+    return true;
+}
+
 /* Reads the rest of a `drop` statement: the name of an inherited tensor to remove. */
 static bool read_drop(table *t, size_t unused)
 {
@@ -234,6 +244,7 @@ static const struct {
     {"warn", read_limit, false},
     {"refuse", read_limit, true},
     {"tensor", read_tensor, 0},
+    {"parts", read_parts, 0},
     {"drop", read_drop, 0},
 };
 
@@ -308,10 +319,12 @@ static size_t count_statements(const char *text, size_t n)
 static bool make_rows(table *t, size_t count)
 {
     t->rules = wb__parser_alloc(&t->p, count * sizeof *t->rules);
+    t->fused = wb__parser_alloc(&t->p, count * sizeof *t->fused);
     t->values = wb__parser_alloc(&t->p, count * sizeof *t->values);
     t->keys = wb__parser_alloc(&t->p, count * sizeof *t->keys);
     t->limits = wb__parser_alloc(&t->p, count * sizeof *t->limits);
     t->family->rules = t->rules;
+    t->family->fused = t->fused;
     t->family->values = t->values;
     t->family->keys = t->keys;
     t->family->limits = t->limits;

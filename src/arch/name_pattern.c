@@ -241,6 +241,21 @@ const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side)
     return NULL;
 }
 
+const wb__transform *wb__spelling_transform(const wb__spelling *spelling, wb__transform_kind kind)
+{
+    for (size_t i = 0; spelling != NULL && i < spelling->count; i++) {
+        if (spelling->chain[i].kind == kind)
+            return &spelling->chain[i];
+    }
+    return NULL;
+}
+
+bool wb__spelling_moves(const wb__spelling *spelling)
+{
+    return wb__spelling_transform(spelling, WB__TRANSFORM_TRANSPOSE) != NULL ||
+           wb__spelling_transform(spelling, WB__TRANSFORM_GROUPS) != NULL;
+}
+
 bool wb__rule_is_stack(const wb__rule *rule)
 {
     for (size_t i = 0; i < rule->spelling_count; i++) {

@@ -77,6 +77,14 @@ size_t wb__canonical_write(const wb__rule *rule, uint32_t layer, wb__suffix suff
  */
 const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side);
 
+/* Returns an operation of a spelling, or NULL if the spelling does not have it. `spelling` may be
+ * NULL. */
+const wb__transform *wb__spelling_transform(const wb__spelling *spelling, wb__transform_kind kind);
+
+/* Returns true if a stored tensor with this spelling has the rows and columns of the canonical
+ * tensor in another order. `spelling` may be NULL. */
+bool wb__spelling_moves(const wb__spelling *spelling);
+
 /* Returns the suffix of a stored tensor whose canonical name has the suffix `suffix`. */
 static inline wb__suffix wb__spelling_suffix(const wb__spelling *spelling, wb__suffix suffix)
 {

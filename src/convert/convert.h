@@ -35,6 +35,45 @@ typedef enum wb__row_permutation {
     WB__ROWS_SEPARATE /* from the order of GGUF to the order of Hugging Face */
 } wb__row_permutation;
 
+/*
+ * Rows that an output tensor takes from a source tensor. The rows of the output are groups, and
+ * each group has the rows of all parts, one part after another. The rows of the source are groups
+ * too, but their number may differ. For example, NAME.attention.qkv of GGUF is one group with all
+ * rows of q, of k and of v, whereas GPT-NeoX stores one group per head.
+ */
+typedef struct wb__row_part {
+    uint64_t source;      /* index of the source tensor or of an expert view */
+    uint64_t rows;        /* number of rows in each group of the output */
+    uint64_t source_rows; /* number of rows in each group of the source */
+    uint64_t first;       /* index of the first of these rows in a group of the source */
+    uint64_t step;        /* number of all rows in a group of the source */
+    bool is_permuted;     /* the permutation `row_order` applies to these rows */
+} wb__row_part;
+
+typedef enum wb__transposed {
+    WB__TRANSPOSED_NO,
+    WB__TRANSPOSED_SOURCE, /* the columns of the source are the rows of the output */
+    WB__TRANSPOSED_OUTPUT  /* the rows of the source are the columns of the output */
+} wb__transposed;
+
+/* How an output tensor is composed of rows or columns that are not contiguous in its sources. If
+ * `transposed` is not NO, the parts describe columns of the transposed tensor. */
+typedef struct wb__row_gather {
+    wb__row_part parts[WB__FUSED_PARTS_MAX];
+    uint32_t count;
+    uint64_t group_rows; /* sum of `rows` of the parts */
+    wb__transposed transposed;
+    uint64_t matrix_rows; /* number of rows of each matrix of the output */
+} wb__row_gather;
+
+/* Contiguous rows of a source tensor that are contiguous in the output too. */
+typedef struct wb__row_run {
+    uint64_t source;
+    uint64_t first, rows;
+    uint64_t step; /* number of all rows in a group of the source */
+    bool is_permuted;
+} wb__row_run;
+
 typedef enum wb__route {
     WB__ROUTE_COPY,   /* copy the stored bytes unchanged */
     WB__ROUTE_REPACK, /* move the stored codes and scales into another block layout, without loss */
@@ -73,6 +112,7 @@ typedef struct wb__planned_tensor {
     uint64_t first_row;
     uint64_t rows;
     uint64_t columns;
+    const wb__row_gather *gather; /* NULL: the rows are contiguous in the source */
     wb__row_permutation row_order;
     /* number of rows per attention head; `row_order` permutes the rows of each head */
     uint64_t head_rows;
@@ -125,6 +165,19 @@ static inline bool wb__planned_changes_values(const wb__planned_tensor *planned)
 {
     return planned->offset != 0 || planned->factor != 1 || planned->factors != NULL ||
            planned->lora != NULL;
+}
+
+/* Returns true if the columns of the source tensor are the rows of the output tensor. */
+static inline bool wb__planned_transposes(const wb__planned_tensor *planned)
+{
+    return planned->gather != NULL && planned->gather->transposed != WB__TRANSPOSED_NO;
+}
+
+/* Returns true if the values of a tile are moved after they are read, so that a second buffer is
+ * necessary. */
+static inline bool wb__planned_moves(const wb__planned_tensor *planned)
+{
+    return planned->row_order != WB__ROWS_UNCHANGED || wb__planned_transposes(planned);
 }
 
 struct wb_conversion {
@@ -209,6 +262,10 @@ void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind);
 
 /* Returns what the recipes of llama.cpp must know about a tensor of this name. */
 wb__recipe_tensor wb__plan_recipe_tensor(const wb__planned_tensor *row, wb__str name);
+
+/* Sets the permutation of the rows of *row, which the row order of RoPE in the target requires. */
+wb_status wb__plan_permutation(const wb_conversion *conversion, wb__context *context,
+                               wb__planned_tensor *row);
 
 /* Adds a copy of *row to the plan. Returns WB_ERROR_MEMORY if the name has ptr NULL. */
 wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
@@ -301,6 +358,21 @@ void wb__global_scales_convert(struct wb__tile *tile);
  * (arch/row_order.h). Sets *heads to the number of attention heads, or to 0 if the config does not
  * contain it. */
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads);
+
+/* ---- plan/row_gather.c: fused, grouped and transposed tensors ---- */
+
+/*
+ * Adds the rows for a source tensor that the target stores in another way: divided into its parts,
+ * fused with other tensors, with other groups of rows, or transposed. *row is the complete source
+ * tensor, and `matched` the rule that its name matches. Sets *done to false, and adds nothing, if
+ * the target stores the tensor in the same way.
+ */
+wb_status wb__plan_gather(wb_conversion *conversion, wb__context *context,
+                          const wb__planned_tensor *row, const wb__matched *matched, bool *done);
+
+/* Returns the run that begins with row `row` of the output tensor, or with this column of the
+ * output if the output is transposed. */
+wb__row_run wb__gather_at(const wb__row_gather *gather, uint64_t row);
 
 /* ---- plan/encodings.c ---- */
 /* Returns an unquantized floating-point dtype that every target supports, for values of encoding
@@ -435,6 +507,19 @@ bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *p
                     const wb__tile_range *range, wb__byte_range *place);
 
 wb_status wb__tile_run(const wb_conversion *conversion, wb__context *context, wb__tile *tile);
+
+/* ---- exec/tile_source.c: reads the source of a tile ---- */
+
+/* Reads the stored bytes of the rows of a tile in output row order. Sets in[] to the data of each
+ * part (values, scales, biases). */
+wb_status wb__tile_read_parts(const wb_conversion *conversion, wb__context *context,
+                              const wb__tile *tile, uint8_t *in[WB__PARTS]);
+
+/* Reads the values of a tile in output row order, converted to `dtype`; -1 is the dtype of the
+ * source. `dst` has space for the tile. If wb__planned_moves, `scratch` has as much space. */
+wb_status wb__tile_read_values(const wb_conversion *conversion, wb__context *context,
+                               const wb__tile *tile, int32_t dtype, void *dst, void *scratch,
+                               uint64_t bytes);
 
 /* ---- exec/error_stats.c ---- */
 

@@ -102,6 +102,9 @@
     "the adapter contains only one of the matrices A and B of this pair"
 #define WB__MSG_CONVERT_LORA_SHAPE                                                                 \
     "the shape of the adapter matrix does not match the weight of the model"
+#define WB__MSG_CONVERT_LORA_LAYOUT                                                                \
+    "the adapter and the target store this weight in different layouts; merge the adapter with "   \
+    "transformers first"
 #define WB__MSG_CONVERT_LORA_HEADS                                                                 \
     "the rows of this weight cannot be divided into heads of equal size"
 #define WB__MSG_CONVERT_LORA_SCALE                                                                 \
@@ -166,6 +169,23 @@
 
 #define WB__MSG_CONVERT_HEAD_ROWS                                                                  \
     "the %llu rows cannot be divided into %llu heads with an even number of rows each"
+#define WB__MSG_CONVERT_PARTS_SIZE                                                                 \
+    "this tensor consists of other tensors, whose sizes by the config do not add up to its %llu "  \
+    "rows"
+#define WB__MSG_CONVERT_PARTS_GROUPS                                                               \
+    "the rows of this tensor, or of a part of it, cannot be divided into %llu equal groups"
+#define WB__MSG_CONVERT_PARTS_HEADS                                                                \
+    "the rows of a part of this tensor cannot be divided into heads of %llu rows"
+#define WB__MSG_CONVERT_PARTS_TRANSPOSED                                                           \
+    "by the config, this transposed tensor has %llu rows; it may be stored without transposition"
+#define WB__MSG_CONVERT_PARTS_MISSING                                                              \
+    "the target stores this tensor in one tensor with %s, which is missing or has another width"
+#define WB__MSG_CONVERT_PARTS_SCALE                                                                \
+    "this tensor has a separate scale, and the target stores it in another layout; this is not "   \
+    "supported"
+#define WB__MSG_CONVERT_PARTS_CHAIN                                                                \
+    "the layouts in which the source and the target store this tensor cannot be converted into "   \
+    "each other"
 #define WB__MSG_CONVERT_EXPERTS_MANY "the model has too many experts: %llu"
 #define WB__MSG_CONVERT_EXPERTS_STACK                                                              \
     "the experts of this layer cannot be stacked: some are missing, or they differ in shape or "   \

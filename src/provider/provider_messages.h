@@ -75,6 +75,9 @@
 
 /* ---- row_change.c ---- */
 
+#define WB__MSG_PROVIDER_LAYOUT                                                                    \
+    "the file stores this tensor transposed, or with the rows of q, k and v in another order; "    \
+    "convert the model to GGUF first"
 #define WB__MSG_PROVIDER_ROPE_UNKNOWN                                                              \
     "the architecture is unknown, so the order of the rows of q and k is unknown too"
 #define WB__MSG_PROVIDER_ROPE_HEADS                                                                \

@@ -65,14 +65,17 @@ wb_status wb__row_change_of(wb__context *context, const wb_model *model,
 {
     const wb__semantics *semantics;
     *change = (wb__row_change){0};
-    if ((becomes->rope == WB_ROPE_NONE && !becomes->adds_offset) ||
-        operand->number >= model->tensors.count)
+    if (operand->number >= model->tensors.count || operand->canonical_len == 0)
         return WB_OK;
     wb_status status = wb__semantics_of(model, context, &semantics);
     if (status != WB_OK)
         return status;
     const wb__name_entry *entry = wb__names_of(&semantics->names, operand->number);
     if (entry == NULL)
+        return WB_OK;
+    if (wb__spelling_moves(entry->spelling))
+        return REFUSE(context, operand, WB__MSG_PROVIDER_LAYOUT);
+    if (becomes->rope == WB_ROPE_NONE && !becomes->adds_offset)
         return WB_OK;
     const wb_config *config = &semantics->config;
     if (becomes->adds_offset && (entry->rule->provides & WB__RULE_NORM) != 0) {

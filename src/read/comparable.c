@@ -27,6 +27,8 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
     wb__comparable subject = {.number = number, .kind = wb__names_kind(names, number)};
     if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
         entry = NULL; /* the stack is incomplete, so the experts stay separate tensors */
+    if (entry != NULL && wb__spelling_moves(entry->spelling))
+        entry = NULL; /* the canonical tensor has other rows or columns */
     if (entry == NULL) {
         wb__matched matched;
         subject.name = wb__table_name(&model->catalog.table, stored);

@@ -271,6 +271,14 @@ static uint64_t length_of(const check *c, const wb__name_entry *entry, size_t ax
     return wb__expr_count(entry->rule->shape[axis], &names);
 }
 
+/* Returns the axis of the canonical tensor that is axis `axis` of the stored one. */
+static size_t canonical_axis(const wb__name_entry *entry, size_t rank, size_t axis)
+{
+    bool is_transposed =
+        wb__spelling_transform(entry->spelling, WB__TRANSFORM_TRANSPOSE) != NULL && rank > 1;
+    return is_transposed && axis + 2 >= rank ? 2 * rank - 3 - axis : axis;
+}
+
 static wb_status check_shape(check *c, const wb__name_entry *entry)
 {
     size_t rank = entry->rule->rank;
@@ -286,7 +294,7 @@ static wb_status check_shape(check *c, const wb__name_entry *entry)
                         (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_RANK,
                         (unsigned long)kind->rank, rank);
     for (size_t i = 0; i < rank; i++) {
-        uint64_t size = length_of(c, entry, i);
+        uint64_t size = length_of(c, entry, canonical_axis(entry, rank, i));
         if (size != 0 && kind->shape[i] != size)
             return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
                             (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_SHAPE, i,

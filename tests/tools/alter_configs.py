@@ -11,7 +11,7 @@ import concurrent.futures, copy, json, os, pathlib, shutil, subprocess, sys, tem
 
 IRRELEVANT = {
     # training
-    "attention_dropout", "attention_probs_dropout_prob", "classifier_dropout", "embd_pdrop", "embedding_dropout",
+    "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "classifier_dropout", "emb_pdrop", "embd_pdrop", "embedding_dropout",
     "hidden_dropout", "hidden_dropout_prob", "initializer_range", "moe_norm_min", "output_router_logits", "pretraining_tp",
     "resid_pdrop", "residual_dropout", "router_aux_loss_coef", "router_jitter_noise",
     # programs and files
@@ -20,7 +20,15 @@ IRRELEVANT = {
     "attention_bias", "attention_out_bias", "bias", "mlp_bias", "qk_layernorm", "qkv_bias", "tie_word_embeddings",
     "use_bias", "use_qk_norm", "use_qkv_bias",
     # not used by the model's code in transformers
-    "add_cross_attention", "eod_token_id", "num_nextn_predict_layers",
+    "add_cross_attention", "embedding_fraction", "eod_token_id", "init_device", "learned_pos_emb", "no_bias",
+    "num_nextn_predict_layers",
+    # the same results in another way
+    "attention_softmax_in_fp32", "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32", "slow_but_exact",
+    # the heads of classifiers that are made from GPT-2
+    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj",
+    # members that transformers adds to attn_config of MPT
+    "attn_impl", "attn_uses_sequence_id", "chunk_size_feed_forward", "id2label", "is_encoder_decoder", "label2id",
+    "output_attentions", "output_hidden_states", "problem_type", "return_dict",
 }
 def has_no_window(config):
     return not config.get("sliding_window") or config["sliding_window"] >= config["max_position_embeddings"] or \
@@ -34,6 +42,12 @@ UNUSED_IF = {  # a member that transformers uses only if another one is absent o
     "max_window_layers": lambda c: "layer_types" in c,
     "layer_types": has_no_window,
     "sliding_window": lambda c: c.get("use_sliding_window") is False,
+    "is_decoder": lambda c: c["model_type"] == "gpt_neox",
+    "model_type": lambda c: c["model_type"] == "mpt",
+    "multi_query": lambda c: c.get("new_decoder_architecture"),
+    "num_key_value_heads": lambda c: c.get("multi_query"),
+    "num_kv_heads": lambda c: c.get("multi_query") and not c.get("new_decoder_architecture"),
+    "parallel_attn": lambda c: c.get("new_decoder_architecture"),
     "use_sliding_window": lambda c: has_no_window(dict(c, use_sliding_window=True)),
 }
 ABSENT = {  # members that config.json of a twin lacks, with the value that they have then in transformers
@@ -79,7 +93,7 @@ def altered(name, value):
 def changes(config, whole, path=()):
     """The path and the other value of each member."""
     for name, value in config.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name not in IRRELEVANT:
             yield from changes(value, whole, (*path, name))
         elif name not in IRRELEVANT and not UNUSED_IF.get(name, lambda c: False)(whole):
             yield (*path, name), altered(name, value)

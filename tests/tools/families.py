@@ -2,9 +2,11 @@
 """Tiny models of every family, and what the real programs make of them.
 
     families.py make DATA [NAME…]  writes DATA/NAME with transformers (needs torch); run by hand
-    families.py logits WB DATA     compares the logits of transformers with those of llama.cpp, of mlx-lm, and of
-                                   transformers after the way back, and records digests of the GGUF files in
-                                   DATA/gguf.sums; run by hand (needs torch, llama_cpp_py_sync, mlx_lm)
+    families.py logits WB DATA [NAME…]
+                                   compares the logits of transformers with those of llama.cpp, of mlx-lm, and of
+                                   transformers after the way back, loads the file quantized to Q8_0, and records
+                                   digests of the GGUF files in DATA/gguf.sums; run by hand (needs torch,
+                                   llama_cpp_py_sync, mlx_lm)
     families.py check WB DATA      converts each folder to GGUF, to MLX and back; compares the tensor names with those of
                                    the gguf package, and the GGUF file with DATA/gguf.sums; a part of the tests
 
@@ -22,8 +24,14 @@ ROUTED = dict(EXPERTS, n_routed_experts=4, n_shared_experts=1, first_k_dense_rep
 YARN = dict(rope_type="yarn", rope_theta=1000000.0, factor=4.0, original_max_position_embeddings=16, beta_fast=32.0,
             beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1)
 SCALES = dict(attention_multiplier=0.2, embedding_multiplier=12.0, residual_multiplier=0.22, logits_scaling=8.0)
+NOT = ...  # a member of USUAL that the config does not have
+GPT = dict(n_embd=16, n_layer=2, n_head=4, intermediate_size=NOT, num_hidden_layers=NOT, num_attention_heads=NOT,
+           num_key_value_heads=NOT, max_position_embeddings=NOT, hidden_size=NOT, tie_word_embeddings=True)
+FALCON = dict(num_key_value_heads=NOT, intermediate_size=NOT)
 FAMILIES = {  # the class of transformers, and what differs from USUAL
     "arcee": ("Arcee", dict(head_dim=4)),
+    "bloom": ("Bloom", dict(GPT, seq_length=64, n_embd=NOT, hidden_size=16)),
+    "chatglm": ("Glm", dict(head_dim=4)),
     "cohere": ("Cohere", dict(tie_word_embeddings=True)),
     "cohere2": ("Cohere2", dict(tie_word_embeddings=True, head_dim=4, sliding_window=8, num_hidden_layers=4)),
     "dots1": ("Dots1", dict(ROUTED, num_key_value_heads=4)),
@@ -32,11 +40,24 @@ FAMILIES = {  # the class of transformers, and what differs from USUAL
     "exaone4": ("Exaone4", dict(sliding_window=None, layer_types=["full_attention"] * 2)),
     "glm4": ("Glm4", dict(head_dim=4)),
     "glm4_moe": ("Glm4Moe", dict(ROUTED, head_dim=4, use_qk_norm=True)),
+    "falcon": ("Falcon", dict(FALCON, num_kv_heads=4, multi_query=True, ffn_hidden_size=24, max_position_embeddings=2048,
+                              tie_word_embeddings=True)),
+    "falcon40": ("Falcon", dict(FALCON, num_kv_heads=2, new_decoder_architecture=True, ffn_hidden_size=24,
+                                max_position_embeddings=2048, tie_word_embeddings=True)),
+    "gpt2": ("GPT2LMHeadModel", dict(GPT, n_positions=64)),
+    "gptneox": ("GPTNeoX", dict(num_attention_heads=2)),
     "granite": ("Granite", SCALES),
+    "granitemoe": ("GraniteMoe", dict(SCALES, num_local_experts=4, num_experts_per_tok=2)),
+    "granitemoe_shared": ("GraniteMoeShared", dict(SCALES, num_local_experts=4, num_experts_per_tok=2,
+                                                   shared_intermediate_size=12)),
     "hunyuan_dense": ("HunYuanDenseV1", dict(head_dim=4)),
     "hunyuan_moe": ("HunYuanMoEV1", dict(head_dim=4, num_experts=4, moe_topk=2)),
+    "llama4": ("Llama4", dict(head_dim=4, num_local_experts=4, num_experts_per_tok=1, intermediate_size=8,
+                              intermediate_size_mlp=24, num_hidden_layers=4, interleave_moe_layer_step=2)),
     "minimax_m2": ("MiniMaxM2", dict(head_dim=4, num_local_experts=4, num_experts_per_tok=2)),
     "ministral3": ("Ministral3", dict(head_dim=4, rope_parameters=YARN)),
+    "mpt": ("Mpt", dict(d_model=16, n_layers=2, n_heads=4, max_seq_len=64, vocab_size=VOCAB,
+                        attn_config=dict(clip_qkv=0.5), tie_word_embeddings=True)),
     "nemotron": ("Nemotron", dict(head_dim=4)),
     "olmo2": ("Olmo2", {}),
     "olmo3": ("Olmo3", dict(sliding_window=8, num_hidden_layers=4)),
@@ -47,16 +68,25 @@ FAMILIES = {  # the class of transformers, and what differs from USUAL
     "seed_oss": ("SeedOss", dict(head_dim=4)),
     "smollm3": ("SmolLM3", dict(num_hidden_layers=4)),
     "stablelm": ("StableLm", dict(num_attention_heads=2, num_key_value_heads=2)),
+    "starcoder": ("GPTBigCode", dict(GPT, n_positions=64)),
     "starcoder2": ("Starcoder2", dict(tie_word_embeddings=True)),
 }
 
 
 # Families that transformers does not have: a class of transformers that computes the same, what differs from USUAL,
-# config.json of the family, and the names of its tensors, where they differ.
+# config.json of the family, and the names of its tensors, where they differ. If the family stores q, k and v as one
+# tensor: its name, the names of its parts, and the numbers of groups of rows and of heads of k and v.
+SMALL = dict(hidden_size=8, intermediate_size=8, num_attention_heads=2, num_key_value_heads=2)
 DEPTH, BASE = 1.4, 8
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
               original_max_position_embeddings=16)
 PEERS = {
+    "baichuan": ("Llama", dict(SMALL, num_hidden_layers=32),
+                 dict(model_type="baichuan", architectures=["BaichuanForCausalLM"], hidden_act="silu", vocab_size=VOCAB,
+                      num_hidden_layers=32, hidden_size=8, intermediate_size=8, num_attention_heads=2,
+                      max_position_embeddings=64, rms_norm_eps=1e-6,
+                      tie_word_embeddings=False, bos_token_id=1, eos_token_id=2),
+                 {}, ("self_attn.W_pack", "self_attn.{}_proj", lambda c: (1, c["num_attention_heads"]))),
     "exaone": ("Llama", dict(rope_parameters=dict(LLAMA3, rope_theta=10000.0)),
                dict(model_type="exaone", architectures=["ExaoneForCausalLM"], activation_function="silu", hidden_size=16,
                     intermediate_size=24, num_layers=2, num_attention_heads=4, num_key_value_heads=2, vocab_size=VOCAB,
@@ -66,6 +96,13 @@ PEERS = {
                 "input_layernorm": "ln_1", "post_attention_layernorm": "ln_2", "self_attn.o_proj": "attn.attention.out_proj",
                 "self_attn": "attn.attention", "mlp.gate_proj": "mlp.c_fc_0", "mlp.up_proj": "mlp.c_fc_1",
                 "mlp.down_proj": "mlp.c_proj"}),
+    "internlm2": ("Llama", {},
+                  dict(USUAL, model_type="internlm2", architectures=["InternLM2ForCausalLM"], hidden_act="silu",
+                       rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, bias=False),
+                  {"lm_head": "output", "model.embed_tokens": "model.tok_embeddings", "self_attn.o_proj": "attention.wo",
+                   "input_layernorm": "attention_norm", "post_attention_layernorm": "ffn_norm",
+                   "mlp.gate_proj": "feed_forward.w1", "mlp.up_proj": "feed_forward.w3", "mlp.down_proj": "feed_forward.w2"},
+                  ("attention.wqkv", "self_attn.{}_proj", lambda c: (c["num_key_value_heads"],) * 2)),
     "internlm3": ("Llama", {},
                   dict(USUAL, model_type="internlm3", architectures=["InternLM3ForCausalLM"], head_dim=4, hidden_act="silu",
                        rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, bias=False, qkv_bias=False), {}),
@@ -75,6 +112,11 @@ PEERS = {
                      rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, scale_emb=12, scale_depth=DEPTH,
                      dim_model_base=BASE), {}),
 }
+
+
+# llama.cpp takes GELU from a table of binary16 values: less weight of the feed-forward makes its error smaller.
+GELU = {"bloom", "falcon", "falcon40", "gpt2", "gptneox", "mpt", "starcoder"}
+NOT_IN_MLX = {"gpt2"}  # families whose conversion to MLX is refused
 
 
 def run(*command, check=True):
@@ -107,12 +149,14 @@ def model_of(name, path=None):
     import transformers
     transformers.utils.logging.disable_progress_bar()
     kind, differences = (FAMILIES.get(name) or PEERS[name])[:2]
-    of = getattr(transformers, kind + "ForCausalLM")
+    of = getattr(transformers, kind if kind.endswith("Model") else kind + "ForCausalLM")
     if path and name in PEERS:
         return peer_of(name, path)
     if path:
         return model_from(of, path)
-    return of(getattr(transformers, kind + "Config")(**dict(USUAL, **differences)))
+    said = {k: v for k, v in dict({} if name == "mpt" else USUAL, **differences).items() if v is not NOT}
+    config = kind.removesuffix("LMHeadModel") + ("TextConfig" if kind == "Llama4" else "Config")
+    return of(getattr(transformers, config)(**said))
 
 
 def renamed(name, tensor, back=False):
@@ -122,6 +166,35 @@ def renamed(name, tensor, back=False):
         if f".{old}." in f".{tensor}":
             tensor = f".{tensor}".replace(f".{old}.", f".{new}.").removeprefix(".")
     return tensor
+
+
+def fused(name, state):
+    """The tensors of a peer, with q, k and v as the family stores them."""
+    import torch
+    if len(PEERS[name]) == 4:
+        return state
+    whole, part, numbers = PEERS[name][4]
+    groups = numbers(PEERS[name][2])[0]
+    for key in [k for k in state if part.format("q") in k]:
+        parts = [state.pop(key.replace(part.format("q"), part.format(p))) for p in "qkv"]
+        rows = torch.cat([p.reshape(groups, -1, p.shape[-1]) for p in parts], 1)
+        state[key.replace(part.format("q"), whole)] = rows.reshape(-1, rows.shape[-1])
+    return state
+
+
+def divided(name, state):
+    """The reverse of fused."""
+    if len(PEERS[name]) == 4:
+        return state
+    whole, part, numbers = PEERS[name][4]
+    groups, heads = numbers(PEERS[name][2])
+    for key in [k for k in state if whole in k]:
+        rows = state.pop(key)
+        rows = rows.reshape(groups, -1, rows.shape[-1])
+        n = heads * PEERS[name][2]["hidden_size"] // PEERS[name][2]["num_attention_heads"] // groups
+        for p, tensor in zip("qkv", rows.split([rows.shape[1] - 2 * n, n, n], 1)):
+            state[key.replace(whole, part.format(p))] = tensor.reshape(-1, rows.shape[-1])
+    return state
 
 
 def peer_of(name, path):
@@ -136,14 +209,15 @@ def peer_of(name, path):
     stored = {}
     for file in pathlib.Path(path).glob("*.safetensors"):
         stored |= safetensors.torch.load_file(file)
-    peer.load_state_dict({renamed(name, k, back=True): v for k, v in stored.items()})
+    peer.load_state_dict({renamed(name, k, back=True): v for k, v in divided(name, stored).items()})
     return peer.to(torch.float32).eval()
 
 
 def save_peer(name, model, folder):
     import safetensors.torch
     folder.mkdir()
-    safetensors.torch.save_file({renamed(name, k): v.contiguous() for k, v in model.state_dict().items()},
+    state = fused(name, {renamed(name, k): v for k, v in model.state_dict().items()})
+    safetensors.torch.save_file({k: v.contiguous() for k, v in state.items()},
                                 folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(PEERS[name][2], indent=2) + "\n")
 
@@ -163,6 +237,8 @@ def make(data, *names):
                 random = 0.5 * random
             else:
                 random = random / p.shape[-1] ** 0.5
+            if name in GELU and p.ndim == 2 and ("mlp" in key or "ffn" in key):
+                random = random / 2
             p.data.copy_(random)
         folder = pathlib.Path(data) / name
         shutil.rmtree(folder, ignore_errors=True)
@@ -188,6 +264,19 @@ def digest(path):
     return sha.hexdigest()
 
 
+# Tensors that GGUF files do not have, but their parts: the part of the name, and the names of the parts.
+DIVIDED = {"self_attn.W_pack": ["attn_q", "attn_k", "attn_v"], "attention.wqkv": ["attn_q", "attn_k", "attn_v"],
+           "block_sparse_moe.input_linear": ["ffn_gate_exps", "ffn_up_exps"],
+           "shared_mlp.input_linear": ["ffn_gate_shexp", "ffn_up_shexp"],
+           "experts.gate_up_proj": ["ffn_gate_exps", "ffn_up_exps"]}
+
+
+def divided_names(name):
+    """The GGUF names of the parts of a tensor, or nothing if GGUF files have the tensor itself."""
+    layer, suffix = name.split(".")[2:3], "bias" if name.endswith(".bias") else "weight"
+    return [f"blk.{layer[0]}.{part}.{suffix}" for whole, parts in DIVIDED.items() if f".{whole}" in name for part in parts]
+
+
 def names_of_gguf(folder, arch, layers):
     """The GGUF names of the tensors of a folder, by the name map of the gguf package."""
     import gguf
@@ -197,7 +286,10 @@ def names_of_gguf(folder, arch, layers):
         words = name.replace("e_score_correction_bias", "e_score_correction.bias").split(".")
         if "experts" in words and words[words.index("experts") + 1].isdigit():
             del words[words.index("experts") + 1]
-        found.add(names.get_name(".".join(words), try_suffixes=(".weight", ".bias")))
+        name = ".".join(words) + ("" if words[-1] in ("weight", "bias") else ".weight")
+        spelt = names.get_name(name, (".weight", ".bias")) or names.get_name(name.removeprefix("transformer."),
+                                                                           (".weight", ".bias"))
+        found.update(divided_names(name) or [spelt])
     return found
 
 
@@ -217,9 +309,10 @@ def check(wb, data):
             if digest(file) != sums.get(name):
                 problems.append("the GGUF file is not the one that llama.cpp ran")
             run(wb, "convert", file, f"{out}/back", "--to", "safetensors")
-            run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
-            run(wb, "convert", f"{out}/mlx", f"{out}/again", "--to", "safetensors")
-            for way in "back", "again":
+            if name not in NOT_IN_MLX:
+                run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
+                run(wb, "convert", f"{out}/mlx", f"{out}/again", "--to", "safetensors")
+            for way in ["back"] if name in NOT_IN_MLX else ["back", "again"]:
                 made = tensors(f"{out}/{way}")
                 differ = [k for k, v in tensors(folder).items() if made.pop(k, None) != v] + list(made)
                 if differ:
@@ -275,29 +368,43 @@ def compare(what, expected, function, *arguments):
         return f"{what} -: {str(e).splitlines()[-1][:60]}", 1
 
 
-def logits(wb, data):
-    sums = []
-    for name in sorted([*FAMILIES, *PEERS]):
+def changed_config(folder, back):
+    """The members of config.json that the way back changes."""
+    before, after = (json.loads((pathlib.Path(f) / "config.json").read_text()) for f in (folder, back))
+    return {k: after.get(k) for k, v in before.items() if k in after and after[k] != v}
+
+
+def logits(wb, data, *names):
+    path = data / "gguf.sums"
+    sums = dict(line.split() for line in path.read_text().splitlines()) if names else {}
+    names = sorted(names or [*FAMILIES, *PEERS])
+    for name in names:
         with tempfile.TemporaryDirectory() as out:
-            folder, file, f32 = data / name, f"{out}/model.gguf", f"{out}/f32.gguf"
+            folder, file, f32, q8 = data / name, f"{out}/model.gguf", f"{out}/f32.gguf", f"{out}/q8.gguf"
             run(wb, "convert", folder, file)
             run(wb, "convert", folder, f32, "--quant", "F32")
-            run(wb, "edit", f32, "--set", "tokenizer.ggml.model=no_vocab", "--in-place")
+            run(wb, "convert", folder, q8, "--quant", "Q8_0")
+            for path_of in f32, q8:
+                run(wb, "edit", path_of, "--set", "tokenizer.ggml.model=no_vocab", "--in-place")
             run(wb, "convert", file, f"{out}/back", "--to", "safetensors")
-            run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
+            if name not in NOT_IN_MLX:
+                run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
             expected = logits_of_hf(name, folder)
             llama, far = compare("llama.cpp", expected, logits_of_llama, f32)
+            quantized, far_quantized = compare("Q8_0", expected, logits_of_llama, q8)
             back, far_back = compare("back", expected, logits_of_hf, name, f"{out}/back")
             mlx, _ = compare("mlx-lm", expected, logits_of_mlx, f"{out}/mlx")
-            print(f"{name}: {llama}; {back}; {mlx}", flush=True)
-            if far < 1e-3 and far_back < 1e-3:
-                sums.append(f"{name} {digest(file)}\n")
-    (data / "gguf.sums").write_text("".join(sums))
-    return len(FAMILIES) + len(PEERS) - len(sums)
+            print(f"{name}: {llama}; {quantized}; {back}; {mlx}", changed_config(folder, f"{out}/back") or "", flush=True)
+            sums.pop(name, None)
+            if far < 1e-3 and far_back < 1e-3 and far_quantized < 0.2:
+                sums[name] = digest(file)
+    path.write_text("".join(f"{name} {sums[name]}\n" for name in sorted(sums)))
+    return len(set(names) - set(sums))
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(*sys.argv[2:])
     else:
-        sys.exit(1 if {"check": check, "logits": logits}[sys.argv[1]](sys.argv[2], pathlib.Path(sys.argv[3])) else 0)
+        of = {"check": check, "logits": logits}[sys.argv[1]]
+        sys.exit(1 if of(sys.argv[2], pathlib.Path(sys.argv[3]), *sys.argv[4:]) else 0)

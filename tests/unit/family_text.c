@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "arch/family_text.h"
+#include "arch/name_pattern.h"
 
 #include "arch/arch_messages.h"
 #include "arch/family_parser.h"
@@ -251,6 +252,8 @@ static const char every_statement[] = "# A comment, then the first statement.\n"
                                       "B.q scale(1 / 2), ~B.Q! | role q rope_q\n"
                                       "tensor - | L.mask | -\n"
                                       "tensor ids! | ids | ids\n"
+                                      "tensor L.all | L.qkv transpose groups(n_heads) | -\n"
+                                      "parts L.all = L.q L.k x\n"
                                       "drop L.ffn.gate\n"
                                       "drop output\n";
 
@@ -308,7 +311,7 @@ static void tensors(void **state)
     (void)state;
     reading r;
     begin(&r, every_statement);
-    assert_int_equal(r.family->rule_count, 5);
+    assert_int_equal(r.family->rule_count, 6);
     const wb__rule *rule = r.family->rules;
     assert_string_equal(rule->canonical, "layers.{n}.q");
     assert_int_equal(rule->rank, 2);
@@ -340,9 +343,23 @@ static void tensors(void **state)
     assert_null(rule[1].canonical);
     assert_int_equal(rule[1].spelling_count, 1);
     assert_int_equal(rule[2].suffix, WB__SUFFIX_NONE);
-    assert_true(rule[3].is_dropped && rule[4].is_dropped);
-    assert_string_equal(rule[3].canonical, "layers.{n}.ffn.gate");
-    assert_string_equal(rule[4].canonical, "output");
+    assert_true(rule[4].is_dropped && rule[5].is_dropped);
+    assert_string_equal(rule[4].canonical, "layers.{n}.ffn.gate");
+    assert_string_equal(rule[5].canonical, "output");
+
+    const wb__spelling *moved = rule[3].spellings;
+    assert_int_equal(moved->count, 2);
+    assert_true(wb__spelling_moves(moved) && !wb__spelling_moves(rule->spellings));
+    assert_null(wb__spelling_transform(moved, WB__TRANSFORM_TRANSPOSE)->argument);
+    assert_non_null(wb__spelling_transform(moved, WB__TRANSFORM_GROUPS)->argument);
+    assert_null(wb__spelling_transform(moved, WB__TRANSFORM_SCALE));
+    const wb__fused *fused = wb__family_fused(r.family, "layers.{n}.all");
+    assert_int_equal(fused->count, 3);
+    assert_string_equal(fused->parts[1], "layers.{n}.k");
+    assert_string_equal(fused->parts[2], "x");
+    assert_ptr_equal(wb__family_fused_with(r.family, "x", WB__SIDE_HF), fused);
+    assert_null(wb__family_fused_with(r.family, "x", WB__SIDE_GGUF));
+    assert_null(wb__family_fused(r.family, "layers.{n}.q"));
     end(&r);
 }
 
@@ -392,6 +409,10 @@ static void errors(void **state)
         {"family a\ntensor x | hf:a, mlx:b, ollama:c, d | z\n", WB__MSG_FAMILY_FORMAT, "|"},
         {"family a\ntensor x | y twist(1) | z\n", WB__MSG_FAMILY_TRANSFORM, "twist"},
         {"family a\ntensor x | y scale 2 | z\n", "expected '('", "2"},
+        {"family a\ntensor x | y groups | z\n", "expected '('", "|"},
+        {"family a\nparts x y\n", "expected '='", "y"},
+        {"family a\nparts x =\n", WB__MSG_FAMILY_WORD, ""},
+        {"family a\nparts x = a b c d e\n", WB__MSG_FAMILY_PARTS, "e"},
         {"family a\ntensor x [a, b, c, d, e, f] | y | z\n", WB__MSG_FAMILY_AXES, "f"},
         {"family a\ntensor x | y | z | join a\n", "expected 'role'", "join"},
     };

@@ -222,6 +222,15 @@ static const wb__rule rules[] = {
      .suffix = 3},
     {.canonical = NULL, .spellings = s15, .spelling_count = 9, .suffix = 3},
 };
+static const wb__fused fused[] = {
+    {"layers.{n}.attention.qkv",
+     {
+         "layers.{n}.attention.q",
+         "layers.{n}.attention.k",
+         "layers.{n}.attention.v",
+     },
+     3},
+};
 static const wb__op e25[] = {{WB__OP_TEXT, 0, "rms"}, {0}};
 static const wb__op e26[] = {{WB__OP_TRUE, 0, NULL}, {0}};
 static const wb__op e27[] = {{WB__OP_FALSE, 0, NULL}, {0}};
@@ -504,6 +513,8 @@ const wb__family wb__family_decoder = {
     .name = "decoder",
     .rules = rules,
     .rule_count = 16,
+    .fused = fused,
+    .fused_count = 1,
     .values = values,
     .value_count = 22,
     .keys = keys,

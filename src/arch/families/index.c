@@ -10,10 +10,14 @@ extern const wb__family wb__family_gemma2;
 extern const wb__family wb__family_gemma3;
 extern const wb__family wb__family_glm4;
 extern const wb__family wb__family_granite;
+extern const wb__family wb__family_granitemoe;
+extern const wb__family wb__family_granitemoe_shared;
 extern const wb__family wb__family_hunyuan_dense;
+extern const wb__family wb__family_internlm2;
 extern const wb__family wb__family_layer_norm;
 extern const wb__family wb__family_minicpm;
 extern const wb__family wb__family_ministral3;
+extern const wb__family wb__family_mpt;
 extern const wb__family wb__family_nemotron;
 extern const wb__family wb__family_olmo;
 extern const wb__family wb__family_olmo2;
@@ -31,12 +35,20 @@ extern const wb__family wb__family_starcoder2;
 extern const wb__family wb__family_unknown;
 extern const wb__family wb__family_whisper;
 extern const wb__family wb__family_arcee;
+extern const wb__family wb__family_baichuan;
+extern const wb__family wb__family_bloom;
+extern const wb__family wb__family_chatglm;
 extern const wb__family wb__family_cohere;
 extern const wb__family wb__family_cohere2;
 extern const wb__family wb__family_ernie4_5_moe;
 extern const wb__family wb__family_exaone4;
+extern const wb__family wb__family_falcon;
+extern const wb__family wb__family_falcon40;
+extern const wb__family wb__family_gpt2;
+extern const wb__family wb__family_gptneox;
 extern const wb__family wb__family_hunyuan_moe;
 extern const wb__family wb__family_llama;
+extern const wb__family wb__family_llama4;
 extern const wb__family wb__family_minimax_m2;
 extern const wb__family wb__family_mistral;
 extern const wb__family wb__family_mixtral;
@@ -44,27 +56,71 @@ extern const wb__family wb__family_olmoe;
 extern const wb__family wb__family_qwen2moe;
 extern const wb__family wb__family_qwen3moe;
 extern const wb__family wb__family_routed;
+extern const wb__family wb__family_starcoder;
 extern const wb__family wb__family_dots1;
 extern const wb__family wb__family_glm4_moe;
 extern const wb__family wb__family_internlm3;
 
 const wb__family *const wb__families[] = {
-    &wb__family_bert,          &wb__family_decoder,     &wb__family_ernie4_5,
-    &wb__family_exaone,        &wb__family_gemma,       &wb__family_gemma2,
-    &wb__family_gemma3,        &wb__family_glm4,        &wb__family_granite,
-    &wb__family_hunyuan_dense, &wb__family_layer_norm,  &wb__family_minicpm,
-    &wb__family_ministral3,    &wb__family_nemotron,    &wb__family_olmo,
-    &wb__family_olmo2,         &wb__family_olmo3,       &wb__family_phi,
-    &wb__family_phi3,          &wb__family_qwen2,       &wb__family_qwen2vl,
-    &wb__family_qwen3,         &wb__family_qwen3vl,     &wb__family_seed_oss,
-    &wb__family_smollm3,       &wb__family_stablelm,    &wb__family_starcoder2,
-    &wb__family_unknown,       &wb__family_whisper,     &wb__family_arcee,
-    &wb__family_cohere,        &wb__family_cohere2,     &wb__family_ernie4_5_moe,
-    &wb__family_exaone4,       &wb__family_hunyuan_moe, &wb__family_llama,
-    &wb__family_minimax_m2,    &wb__family_mistral,     &wb__family_mixtral,
-    &wb__family_olmoe,         &wb__family_qwen2moe,    &wb__family_qwen3moe,
-    &wb__family_routed,        &wb__family_dots1,       &wb__family_glm4_moe,
+    &wb__family_bert,
+    &wb__family_decoder,
+    &wb__family_ernie4_5,
+    &wb__family_exaone,
+    &wb__family_gemma,
+    &wb__family_gemma2,
+    &wb__family_gemma3,
+    &wb__family_glm4,
+    &wb__family_granite,
+    &wb__family_granitemoe,
+    &wb__family_granitemoe_shared,
+    &wb__family_hunyuan_dense,
+    &wb__family_internlm2,
+    &wb__family_layer_norm,
+    &wb__family_minicpm,
+    &wb__family_ministral3,
+    &wb__family_mpt,
+    &wb__family_nemotron,
+    &wb__family_olmo,
+    &wb__family_olmo2,
+    &wb__family_olmo3,
+    &wb__family_phi,
+    &wb__family_phi3,
+    &wb__family_qwen2,
+    &wb__family_qwen2vl,
+    &wb__family_qwen3,
+    &wb__family_qwen3vl,
+    &wb__family_seed_oss,
+    &wb__family_smollm3,
+    &wb__family_stablelm,
+    &wb__family_starcoder2,
+    &wb__family_unknown,
+    &wb__family_whisper,
+    &wb__family_arcee,
+    &wb__family_baichuan,
+    &wb__family_bloom,
+    &wb__family_chatglm,
+    &wb__family_cohere,
+    &wb__family_cohere2,
+    &wb__family_ernie4_5_moe,
+    &wb__family_exaone4,
+    &wb__family_falcon,
+    &wb__family_falcon40,
+    &wb__family_gpt2,
+    &wb__family_gptneox,
+    &wb__family_hunyuan_moe,
+    &wb__family_llama,
+    &wb__family_llama4,
+    &wb__family_minimax_m2,
+    &wb__family_mistral,
+    &wb__family_mixtral,
+    &wb__family_olmoe,
+    &wb__family_qwen2moe,
+    &wb__family_qwen3moe,
+    &wb__family_routed,
+    &wb__family_starcoder,
+    &wb__family_dots1,
+    &wb__family_glm4_moe,
     &wb__family_internlm3,
 };
 
-const size_t wb__family_count = 46;
+const size_t wb__family_count = 59;

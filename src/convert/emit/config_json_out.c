@@ -255,14 +255,14 @@ static bool add_scalar(const wb_conversion *conversion, wb__buffer *to, const wb
 }
 
 /* Adds an object member NAME with all metadata keys that begin with "NAME.". */
-static void add_object(const wb_conversion *conversion, wb__buffer *to, const char *name)
+static void add_object(const wb_conversion *conversion, wb__buffer *to, wb__str name)
 {
     wb__buffer inner = {.allocator = to->allocator, .ceiling = to->ceiling};
-    size_t n = strlen(name);
+    size_t n = name.len;
     for (uint64_t i = 0; i < wb_meta_count(conversion->model); i++) {
         wb_meta meta = {.size = sizeof meta};
         if (wb_meta_at(conversion->model, i, &meta, NULL) != WB_OK || meta.file != WB_NO_FILE ||
-            meta.key_len <= n + 1 || memcmp(meta.key, name, n) != 0 || meta.key[n] != '.')
+            meta.key_len <= n + 1 || memcmp(meta.key, name.ptr, n) != 0 || meta.key[n] != '.')
             continue;
         if (inner.n == 0)
             wb__buffer_text(&inner, "{");
@@ -271,11 +271,36 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     }
     if (inner.n > 0) {
         wb__buffer_text(&inner, "\n    }");
-        wb__emit_raw_member(to, wb__str_from(name, SIZE_MAX),
-                            (wb__str){(const char *)inner.bytes, inner.n});
+        wb__emit_raw_member(to, name, (wb__str){(const char *)inner.bytes, inner.n});
     }
     to->out_of_memory |= inner.out_of_memory;
     wb__buffer_free(&inner);
+}
+
+/* Returns the part of the key before the first dot if the key belongs to an object of config.json,
+ * otherwise an empty string. */
+static wb__str object_of(const wb_meta *meta)
+{
+    const char *dot = meta->file != WB_NO_FILE ? NULL : memchr(meta->key, '.', meta->key_len);
+    return (wb__str){meta->key, dot == NULL ? 0 : (size_t)(dot - meta->key)};
+}
+
+/* Adds the objects for all keys that contain a dot, except rope_scaling. */
+static void add_objects(const wb_conversion *conversion, wb__buffer *to)
+{
+    wb__str last = WB__STR("rope_scaling");
+    for (uint64_t i = 0; i < wb_meta_count(conversion->model); i++) {
+        wb_meta meta = {.size = sizeof meta};
+        if (wb_meta_at(conversion->model, i, &meta, NULL) != WB_OK)
+            return;
+        /* Keys of an object follow one another, in the order of the rows of the family. */
+        wb__str object = object_of(&meta);
+        if (object.len == 0 || wb__str_equal(object, last) ||
+            wb__str_equal(object, WB__STR("rope_scaling")))
+            continue;
+        add_object(conversion, to, object);
+        last = object;
+    }
 }
 
 static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
@@ -300,7 +325,8 @@ static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
     if (read != WB_OK)
         return read;
     if (!said)
-        add_object(conversion, to, "rope_scaling");
+        add_object(conversion, to, WB__STR("rope_scaling"));
+    add_objects(conversion, to);
     wb__emit_member(to, WB__STR("torch_dtype"));
     wb__emit_json_text(
         to, wb__str_from(dtype_word(conversion->quant.kind == WB__QUANT_FORM &&

@@ -97,6 +97,13 @@ static uint64_t add_row(uint64_t digest, const wb__planned_tensor *row)
                                 row->name.len,  row->source_name.len};
     const uint64_t more[] = {row->piece_rows, row->global, row->global_to, row->rows_a_factor};
     const float reals[] = {row->offset, row->factor};
+    for (uint32_t i = 0; row->gather != NULL && i < row->gather->count; i++) {
+        const wb__row_part *part = &row->gather->parts[i];
+        const uint64_t rows[] = {
+            part->source, part->rows,        part->source_rows,      part->first,
+            part->step,   part->is_permuted, row->gather->transposed};
+        digest = wb__digest_add(digest, rows, sizeof rows);
+    }
     digest = wb__digest_add(digest, numbers, sizeof numbers);
     digest = wb__digest_add(digest, more, sizeof more);
     digest = wb__digest_add(digest, row->pieces, (size_t)row->piece_count * sizeof *row->pieces);

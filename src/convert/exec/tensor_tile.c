@@ -1,5 +1,5 @@
 /* Processes a tile, which consists of complete rows of a tensor or of a part of one row. The copy
- * route reads the stored bytes and permutes their rows. The other routes decode the rows to
+ * route reads the stored bytes in the order of the output rows. The other routes decode the rows to
  * binary32, permute them, apply offset and factors, and encode them. They then decode the result to
  * measure the error. For a binary64 source the original values are kept, because the error is
  * measured against these values. */
@@ -28,131 +28,7 @@ static uint64_t first_element(const wb__tile *tile)
     return tile->range.first * tile->planned->columns + tile->range.column;
 }
 
-/* ---- row order ---- */
-
-/* Permutes the rows of a tile, which have `bytes` bytes each, from `src` to `dst`. */
-static void reorder(const wb__tile *tile, void *dst, const void *src, size_t bytes)
-{
-    const wb__planned_tensor *planned = tile->planned;
-    wb__rows_reorder(planned->row_order, planned->head_rows, dst, src, tile->range.rows, bytes);
-}
-
 /* ---- reading ---- */
-
-/* Returns the file range of n bytes that begin at byte `at` of a stored tensor. */
-static wb__byte_range place_in(const wb_model *model, size_t stored, uint64_t at, uint64_t n)
-{
-    const wb__catalog *catalog = &model->catalog;
-    return (wb__byte_range){.source = model->sources[wb__catalog_file_of(catalog, stored)],
-                            .offset = wb__catalog_offset_of(catalog, stored) + at,
-                            .bytes = (size_t)n};
-}
-
-/* Reads n bytes that begin at byte `at` of a stored tensor. The caller sets *bytes to a buffer
- * of n bytes. The function sets *bytes to the read-ahead buffer instead if the data were read
- * ahead. */
-static wb_status read_stored(const wb_conversion *conversion, wb__context *context,
-                             wb__readahead *ahead, size_t stored, uint64_t at, uint8_t **bytes,
-                             uint64_t n)
-{
-    const wb__catalog *catalog = &conversion->model->catalog;
-    wb__raw_bytes source;
-    wb__byte_range place = place_in(conversion->model, stored, at, n);
-    wb_status status = WB_OK;
-    uint8_t *there = NULL;
-    context->file = catalog->files[wb__catalog_file_of(catalog, stored)].path;
-    if (ahead != NULL)
-        status = wb__readahead_take(ahead, context, &place, &there);
-    if (there != NULL) {
-        *bytes = there;
-    } else if (status == WB_OK) {
-        wb__raw_bytes_open(&source, conversion->model, context, stored);
-        status = wb__raw_bytes_read(&source, at, *bytes, (size_t)n);
-        wb__raw_bytes_close(&source);
-    }
-    const wb__dtype *dtype = wb__table_kind_of(&catalog->table, stored)->dtype;
-    if (status == WB_OK && wb__catalog_is_swapped(catalog, stored))
-        wb__dtype_swap(dtype, *bytes, (size_t)(n * 8 / dtype->block_bits));
-    return status;
-}
-
-/* Returns the source tensor that contains the rows of a tile, and sets *source to the tile in the
- * source tensor. All rows of a tile are in the same source tensor. */
-static uint64_t source_of(const wb__planned_tensor *planned, const wb__tile_range *range,
-                          wb__tile_range *source)
-{
-    *source = *range;
-    source->first += planned->first_row;
-    if (planned->pieces == NULL)
-        return planned->source;
-    uint64_t piece = source->first / planned->piece_rows;
-    source->first %= planned->piece_rows;
-    return planned->pieces[piece];
-}
-
-bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *planned,
-                    const wb__tile_range *range, wb__byte_range *place)
-{
-    uint64_t bytes[WB__PARTS], before[WB__PARTS];
-    wb__tile_range in_source;
-    const wb__packed *packed;
-    if (planned->by_view || planned->source == WB__NO_SOURCE)
-        return false;
-    uint64_t source = source_of(planned, range, &in_source);
-    size_t stored = wb__tensors_stored(&conversion->model->tensors, source, &packed);
-    stored = packed == NULL ? stored : packed->parts[WB__PART_VALUES];
-    (void)wb__encoding_spec_measure(&planned->from, range->rows, range->columns, bytes);
-    wb__tile_before(planned, &planned->from, &in_source, before);
-    *place = place_in(conversion->model, stored, before[WB__PART_VALUES], bytes[WB__PART_VALUES]);
-    return place->bytes > 0 && wb__catalog_storing_of(&conversion->model->catalog, stored) == NULL;
-}
-
-/* Reads the stored bytes of the rows of a tile in output row order. Sets in[] to the data of each
- * part (values, scales, biases). */
-static wb_status read_parts(const wb_conversion *conversion, wb__context *context,
-                            const wb__tile *tile, uint8_t *in[WB__PARTS])
-{
-    const wb__planned_tensor *planned = tile->planned;
-    uint64_t part_bytes[WB__PARTS], before[WB__PARTS];
-    wb__tile_range in_source;
-    const wb__packed *packed;
-    uint64_t source = source_of(planned, &tile->range, &in_source);
-    size_t stored = wb__tensors_stored(&conversion->model->tensors, source, &packed);
-    uint8_t *to = tile->raw;
-    (void)wb__encoding_spec_measure(&planned->from, tile->range.rows, tile->range.columns,
-                                    part_bytes);
-    wb__tile_before(planned, &planned->from, &in_source, before);
-    for (int part = 0; part < WB__PARTS; part++) {
-        in[part] = NULL;
-        uint64_t bytes = part_bytes[part];
-        if (bytes == 0)
-            continue;
-        bool moves = planned->row_order != WB__ROWS_UNCHANGED;
-        uint8_t *read = moves ? to + bytes : to;
-        wb_status status =
-            read_stored(conversion, context, part == WB__PART_VALUES ? tile->ahead : NULL,
-                        packed == NULL ? stored : packed->parts[part], before[part], &read, bytes);
-        if (status != WB_OK)
-            return status;
-        if (moves)
-            reorder(tile, to, read, (size_t)(bytes / tile->range.rows));
-        in[part] = moves ? to : read;
-        to += moves ? 2 * bytes : bytes;
-    }
-    return WB_OK;
-}
-
-static wb_status read_view(const wb_conversion *conversion, wb__context *context, wb__tile *tile,
-                           int32_t dtype, void *dst, uint64_t size)
-{
-    const wb__planned_tensor *planned = tile->planned;
-    wb__tile_range in_source;
-    uint64_t source = source_of(planned, &tile->range, &in_source);
-    wb_slice slice = {.size = sizeof slice,
-                      .first = in_source.first * planned->columns + in_source.column,
-                      .count = elements_of(tile)};
-    return wb_tensor_read(conversion->model, source, &slice, dtype, dst, size, context->error);
-}
 
 static void decode_plain(const wb__encoding_spec *spec, const uint8_t *in, float *values, size_t n)
 {
@@ -186,18 +62,14 @@ static void decode(const wb__encoding_spec *spec, uint8_t *const in[WB__PARTS], 
         decode_plain(spec, in[WB__PART_VALUES], values, n);
 }
 
-/* Reads the binary64 values of a tile in output row order, sets in[] as read_parts does, and
- * converts the values to binary32 in tile->values. */
+/* Reads the binary64 values of a tile in output row order, sets in[] as wb__tile_read_parts does,
+ * and converts the values to binary32 in tile->values. */
 static wb_status read_wide_view(const wb_conversion *conversion, wb__context *context,
                                 wb__tile *tile, uint8_t *in[WB__PARTS])
 {
-    const wb__planned_tensor *planned = tile->planned;
     uint64_t n = elements_of(tile), bytes = n * sizeof(double);
-    bool moves = planned->row_order != WB__ROWS_UNCHANGED;
-    uint8_t *read = moves ? tile->raw + bytes : tile->raw;
-    wb_status status = read_view(conversion, context, tile, WB_DTYPE_F64, read, bytes);
-    if (status == WB_OK && moves)
-        reorder(tile, tile->raw, read, (size_t)planned->columns * sizeof(double));
+    wb_status status = wb__tile_read_values(conversion, context, tile, WB_DTYPE_F64, tile->raw,
+                                            tile->raw + bytes, bytes);
     in[WB__PART_VALUES] = tile->raw;
     if (status == WB_OK)
         wb__dtype_convert(wb__dtype_get(WB_DTYPE_F64), tile->raw, 0, wb__dtype_get(WB_DTYPE_F32),
@@ -218,20 +90,15 @@ static wb_status read_values(const wb_conversion *conversion, wb__context *conte
         return WB_OK;
     }
     if (!planned->by_view) {
-        wb_status status = read_parts(conversion, context, tile, in);
+        wb_status status = wb__tile_read_parts(conversion, context, tile, in);
         if (status == WB_OK)
             decode(&planned->from, in, tile->values, (size_t)n);
         return status;
     }
     if (planned->wide)
         return read_wide_view(conversion, context, tile, in);
-    if (planned->row_order == WB__ROWS_UNCHANGED)
-        return read_view(conversion, context, tile, WB_DTYPE_F32, tile->values, n * sizeof(float));
-    float *read = tile->values + n;
-    wb_status status = read_view(conversion, context, tile, WB_DTYPE_F32, read, n * sizeof(float));
-    if (status == WB_OK)
-        reorder(tile, tile->values, read, (size_t)planned->columns * sizeof(float));
-    return status;
+    return wb__tile_read_values(conversion, context, tile, WB_DTYPE_F32, tile->values,
+                                tile->values + n, n * sizeof(float));
 }
 
 /* ---- encoding ---- */
@@ -302,16 +169,10 @@ static wb_status copy(const wb_conversion *conversion, wb__context *context, wb_
 {
     const wb__planned_tensor *planned = tile->planned;
     uint8_t *in[WB__PARTS];
-    if (planned->by_view) {
-        uint64_t bytes = tile->part_bytes[WB__PART_VALUES];
-        bool moves = planned->row_order != WB__ROWS_UNCHANGED;
-        uint8_t *to = moves ? tile->raw : tile->parts[WB__PART_VALUES];
-        wb_status status = read_view(conversion, context, tile, -1, to, bytes);
-        if (status == WB_OK && moves)
-            reorder(tile, tile->parts[WB__PART_VALUES], to, (size_t)(bytes / tile->range.rows));
-        return status;
-    }
-    wb_status status = read_parts(conversion, context, tile, in);
+    if (planned->by_view)
+        return wb__tile_read_values(conversion, context, tile, -1, tile->parts[WB__PART_VALUES],
+                                    tile->raw, tile->part_bytes[WB__PART_VALUES]);
+    wb_status status = wb__tile_read_parts(conversion, context, tile, in);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
         if (in[part] != NULL)
             memcpy(tile->parts[part], in[part], (size_t)tile->part_bytes[part]);

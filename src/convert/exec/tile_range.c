@@ -1,21 +1,31 @@
 /* Divides the tensors of a conversion into tiles. */
 #include "convert/convert.h"
 
+/* Number of rows of a tile of a transposed tensor. For each row of the source, a tile reads this
+ * number of contiguous elements. */
+#define TRANSPOSED_ROWS 128u
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns the number of rows that must be in the same tile: the rows of a head if the rows are
- * permuted, otherwise 1. */
+ * permuted, several rows of a transposed tensor, otherwise 1. */
 static uint64_t unit_rows(const wb__planned_tensor *planned)
 {
+    if (wb__planned_transposes(planned))
+        return smaller(planned->gather->matrix_rows, TRANSPOSED_ROWS);
     return planned->row_order == WB__ROWS_UNCHANGED ? 1 : planned->head_rows;
 }
 
 /* Returns true if a tile may be a part of a row. The following conversions need complete rows: with
  * an importance matrix, some encoders use the mean square of the row; an adapter adds a product of
- * matrices to each row; a permutation moves complete rows. */
+ * matrices to each row; permutation and transposition move complete rows. */
 static bool splits_rows(const wb__planned_tensor *planned)
 {
     return planned->columns > WB__TILE_ELEMENTS && planned->reads_part_rows &&
-           planned->importance == NULL && planned->lora == NULL &&
-           planned->row_order == WB__ROWS_UNCHANGED;
+           planned->importance == NULL && planned->lora == NULL && !wb__planned_moves(planned);
 }
 
 /* Returns the number of rows of each tile of a tensor that is divided into complete rows. Only the
@@ -27,13 +37,9 @@ static uint64_t rows_per_tile(const wb__planned_tensor *planned)
     return rows == 0 ? unit : rows;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the tile that begins at the given row and column. If the rows come from several source
- * tensors, the tile ends at the latest where its source tensor ends (piece_rows). */
+ * tensors, the tile ends at the latest where its source tensor ends (piece_rows). A tile of a
+ * transposed tensor ends at the latest where its matrix ends. */
 static wb__tile_range tile_at(const wb__planned_tensor *planned, uint64_t first, uint64_t column)
 {
     wb__tile_range range = {.first = first, .column = column};
@@ -48,6 +54,10 @@ static wb__tile_range tile_at(const wb__planned_tensor *planned, uint64_t first,
     range.rows = smaller(rows_per_tile(planned), planned->rows - first);
     if (planned->pieces != NULL)
         range.rows = smaller(range.rows, planned->piece_rows - first % planned->piece_rows);
+    if (wb__planned_transposes(planned)) {
+        uint64_t height = planned->gather->matrix_rows;
+        range.rows = smaller(range.rows, height - first % height);
+    }
     return range;
 }
 
@@ -85,12 +95,12 @@ void wb__tile_measure(const wb__planned_tensor *planned, const wb__tile_range *r
         in[WB__PART_VALUES] = elements * sizeof(double);
     for (int i = 0; i < WB__PARTS; i++)
         sizes->raw += in[i];
-    /* A row permutation copies the bytes to a second buffer. */
-    if (planned->row_order != WB__ROWS_UNCHANGED)
+    /* A permutation or transposition copies the bytes to a second buffer. */
+    if (wb__planned_moves(planned))
         sizes->raw *= 2;
     if (planned->route != WB__ROUTE_COPY) {
         sizes->values = elements * sizeof(float);
-        if (planned->row_order != WB__ROWS_UNCHANGED)
+        if (wb__planned_moves(planned))
             sizes->values *= 2;
         sizes->again = elements * sizeof(float);
     }

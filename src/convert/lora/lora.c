@@ -344,6 +344,17 @@ static wb_status order_rows(const adapter *of, const wb__planned_tensor *row, ui
     return WB_OK;
 }
 
+/* Returns true if the adapter and the output store the weight in different layouts, or if one of
+ * them stores it transposed. */
+static bool has_other_layout(const adapter *of, const wb__planned_tensor *row)
+{
+    const wb__spelling *own =
+        wb__rule_spelling(row->rule, of->is_gguf ? WB__SIDE_GGUF : WB__SIDE_HF);
+    const wb__spelling *to = wb__rule_spelling(row->rule, wb__plan_side(of->conversion));
+    return row->gather != NULL || wb__spelling_moves(own) != wb__spelling_moves(to) ||
+           wb__spelling_transform(own, WB__TRANSFORM_TRANSPOSE) != NULL;
+}
+
 static wb_status hang(adapter *of, const target *to, uint64_t rank, const float *a, const float *b)
 {
     double divisor = of->is_mlx ? 1 : of->by_root ? sqrt((double)rank) : (double)rank;
@@ -351,6 +362,8 @@ static wb_status hang(adapter *of, const target *to, uint64_t rank, const float 
     float scale = (float)(of->scale * of->pair_alpha / divisor);
     if (!isfinite(scale))
         return fail(of, WB_ERROR_FORMAT, WB__STR(""), WB__MSG_CONVERT_LORA_SCALE);
+    if (has_other_layout(of, to->row))
+        return fail(of, WB_ERROR_UNSUPPORTED, to->row->name, WB__MSG_CONVERT_LORA_LAYOUT);
     for (uint64_t expert = 0; expert < to->experts; expert++) {
         struct wb__lora *lora = wb__arena_alloc(&of->conversion->arena, sizeof *lora);
         hung_at *at = wb__list_append(&of->hung);

@@ -260,7 +260,10 @@ static bool includes(int32_t from, int32_t to)
 static void choose_route(wb__planned_tensor *row)
 {
     bool kept = !wb__planned_changes_values(row) && row->global == row->global_to;
-    bool same = wb__encoding_spec_equal(&row->from, &row->to) && kept;
+    /* Elements of quantized blocks cannot be transposed, only their decoded values. */
+    bool is_block = !wb__encoding_spec_is_float(&row->from) && !wb__plan_is_other(&row->from);
+    bool same = wb__encoding_spec_equal(&row->from, &row->to) && kept &&
+                !(is_block && wb__planned_transposes(row));
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
         row->route = WB__ROUTE_COPY;
@@ -410,7 +413,7 @@ static void join_rows(wb__planned_tensor *row)
 {
     const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
     if (row->from.scheme != WB__SCHEME_PLAIN || !wb__dtype_is_plain(dtype) ||
-        row->columns * dtype->block_bits % 8 == 0)
+        row->columns * dtype->block_bits % 8 == 0 || row->gather != NULL)
         return;
     row->by_view = true;
     row->columns *= row->rows;

@@ -14,32 +14,6 @@
 
 /* ---- rows ---- */
 
-static wb_status fail_heads(wb__context *context, const wb__planned_tensor *row, uint64_t heads)
-{
-    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
-                    row->name, WB__MSG_CONVERT_HEAD_ROWS, (unsigned long long)row->rows,
-                    (unsigned long long)heads);
-}
-
-static wb_status set_turns(const wb_conversion *conversion, wb__context *context,
-                           wb__planned_tensor *row)
-{
-    uint64_t heads;
-    bool into = conversion->target == WB_TARGET_GGUF;
-    if (!wb__plan_interleaves(conversion, row->rule, &heads) ||
-        conversion->semantics->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
-        return WB_OK;
-    if (row->rank == 1) { /* a bias, in which each value counts as a row */
-        row->rows = row->columns;
-        row->columns = 1;
-    }
-    row->head_rows = wb__row_order_head(row->rows, heads);
-    if (row->head_rows == 0)
-        return fail_heads(context, row, heads);
-    row->row_order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
-    return WB_OK;
-}
-
 /* Sets the offset of norm weights of Gemma. The norm weights in GGUF files are the weights in other
  * formats plus 1. */
 static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
@@ -80,7 +54,7 @@ static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__pl
 {
     set_offset(conversion, row);
     set_factor(conversion, row);
-    wb_status status = set_turns(conversion, context, row);
+    wb_status status = wb__plan_permutation(conversion, context, row);
     if (status == WB_OK)
         status = wb__global_scales_keep(conversion, context, row, view);
     return status != WB_OK ? status : wb__plan_append(conversion, context, row);
@@ -167,15 +141,29 @@ static wb_status add_unknown(wb_conversion *conversion, wb__context *context,
     return status == WB_OK ? wb__plan_append(conversion, context, row) : status;
 }
 
+/* Returns true if the target has a name for the tensor that differs from the name in the source,
+ * which is a name of other formats. */
+static bool has_other_name(const wb_conversion *conversion, const wb__matched *matched)
+{
+    uint8_t side = wb__plan_side(conversion);
+    return matched->spelling != NULL && (matched->spelling->sides & side) == 0 &&
+           wb__rule_spelling(matched->rule, side) != NULL;
+}
+
 static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                            const wb__matched *matched, uint64_t i)
 {
     const wb__name_entry *entry = wb__names_of(&conversion->semantics->names, i);
     bool stacks = wb__plan_stacks(conversion, matched->rule);
-    bool renames = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
+    bool renames = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF) ||
+                   has_other_name(conversion, matched);
     row->rule = matched->rule;
     row->layer = matched->layer;
     row->suffix = matched->suffix;
+    bool done;
+    wb_status status = wb__plan_gather(conversion, context, row, matched, &done);
+    if (done || status != WB_OK)
+        return status;
     if (entry != NULL && matched->has_expert && stacks)
         return stack(conversion, context, row, entry, i);
     uint32_t rank = row->rule->rank != 0 ? row->rule->rank : 3; /* experts have 3 axes */

@@ -1,6 +1,7 @@
 /* Creates rows and notes of a plan. The other files of plan/ use these functions. */
 #include "arch/row_order.h"
 #include "convert/convert.h"
+#include "convert/convert_messages.h"
 
 wb_status wb__plan_note(wb_conversion *conversion, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message)
@@ -30,6 +31,32 @@ bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule,
     uint32_t turned = rule == NULL ? 0 : rule->provides & (WB__RULE_ROPE_Q | WB__RULE_ROPE_K);
     *heads = wb__row_order_heads(rule, &semantics->config);
     return turned != 0 && wb__family_rope_of(semantics->family) == WB__ROPE_PERMUTED;
+}
+
+static wb_status fail_heads(wb__context *context, const wb__planned_tensor *row, uint64_t heads)
+{
+    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
+                    row->name, WB__MSG_CONVERT_HEAD_ROWS, (unsigned long long)row->rows,
+                    (unsigned long long)heads);
+}
+
+wb_status wb__plan_permutation(const wb_conversion *conversion, wb__context *context,
+                               wb__planned_tensor *row)
+{
+    uint64_t heads;
+    bool into = conversion->target == WB_TARGET_GGUF;
+    if (!wb__plan_interleaves(conversion, row->rule, &heads) ||
+        conversion->semantics->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
+        return WB_OK;
+    if (row->rank == 1 && row->gather == NULL) { /* a bias, in which each value counts as a row */
+        row->rows = row->columns;
+        row->columns = 1;
+    }
+    row->head_rows = wb__row_order_head(row->rows, heads);
+    if (row->head_rows == 0)
+        return fail_heads(context, row, heads);
+    row->row_order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
+    return WB_OK;
 }
 
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)

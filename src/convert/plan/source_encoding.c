@@ -59,6 +59,42 @@ static bool is_alike(const wb_conversion *conversion, const wb__expert_view *vie
     return true;
 }
 
+/* Returns true if the elements have whole bytes, and no element shares data with others. */
+static bool has_byte_elements(const wb__encoding_spec *spec)
+{
+    const wb__dtype *dtype = wb__dtype_get(spec->dtype);
+    return spec->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
+           dtype->block_bits % 8 == 0;
+}
+
+/* Sets the encoding of a row with several sources. If the sources have different encodings, the row
+ * is read as decoded values, and row->from is the encoding of a quantized source if there is one.
+ * Values whose bytes cannot be moved one by one are also read as decoded values. */
+static void take_gathered(const wb_conversion *conversion, wb__planned_tensor *row)
+{
+    const wb__row_gather *gather = row->gather;
+    bool alike = true;
+    for (uint32_t i = 0; i < gather->count; i++) {
+        bool by_view;
+        wb__global global;
+        const wb__expert_view *view = view_of(conversion, gather->parts[i].source);
+        wb__encoding_spec spec = wb__plan_form_of(
+            conversion, view == NULL ? gather->parts[i].source : view->parts[0], &by_view, &global);
+        if (i == 0)
+            row->from = spec;
+        alike = alike && wb__encoding_spec_equal(&spec, &row->from);
+        if (!wb__encoding_spec_is_float(&spec))
+            row->from = spec;
+        row->by_view = row->by_view || by_view || view != NULL || global != WB__GLOBAL_NONE;
+    }
+    row->reads_part_rows = false;
+    if (!alike && wb__encoding_spec_is_float(&row->from))
+        row->from = wb__encoding_spec_plain(WB_DTYPE_F32);
+    row->by_view =
+        row->by_view || !alike || (wb__planned_transposes(row) && !has_byte_elements(&row->from));
+    row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
+}
+
 void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     wb__global global;
@@ -66,6 +102,10 @@ void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_
     row->reads_part_rows = true;
     if (row->source == WB__NO_SOURCE)
         return;
+    if (row->gather != NULL) {
+        take_gathered(conversion, row);
+        return;
+    }
     const wb__expert_view *view = view_of(conversion, row->source);
     row->from = wb__plan_form_of(conversion, view == NULL ? row->source : view->parts[0],
                                  &row->by_view, &global);
