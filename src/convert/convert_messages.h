@@ -231,7 +231,7 @@
     "config and tokenizer are not translated; programs for the target format will probably not "   \
     "load the result"
 #define WB__MSG_CONVERT_ARCHITECTURE_ALONE                                                         \
-    "the architecture \"%.64s\" is unknown, and no known family has any of its tensor names. A "    \
+    "the architecture \"%.64s\" is unknown, and no known family has any of its tensor names. A "   \
     "family table with these names begins with \"family %.64s : decoder\", and \"%s %.64s\""
 #define WB__MSG_CONVERT_ARCHITECTURE_NEAREST                                                       \
     "the architecture \"%.64s\" is unknown; the most similar family is %s, which has %llu of the " \

@@ -123,119 +123,118 @@ static const wb__rule rules[] = {
      .provides = 256u,
      .suffix = 3},
 };
-static const wb__op e14[] = {{WB__OP_TEXT, 0, "gelu"}, {0}};
-static const wb__op e15[] = {{WB__OP_TRUE, 0, NULL}, {0}};
-static const wb__op e16[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
-static const wb__op e17[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
-static const wb__op e18[] = {{WB__OP_TRUE, 0, NULL}, {0}};
-static const wb__op e19[] = {{WB__OP_NAME, 0, "ffn_hidden_size"},
+static const wb__op e14[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e15[] = {{WB__OP_TEXT, 0, "gelu"}, {0}};
+static const wb__op e16[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e17[] = {{WB__OP_NUMBER, 10000, NULL}, {0}};
+static const wb__op e18[] = {{WB__OP_NUMBER, 1.0000000000000001e-05, NULL}, {0}};
+static const wb__op e19[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e20[] = {{WB__OP_NAME, 0, "ffn_hidden_size"},
                              {WB__OP_NUMBER, 4, NULL},
                              {WB__OP_NAME, 0, "dim"},
                              {WB__OP_MUL, 0, NULL},
                              {WB__OP_ELSE, 0, NULL},
                              {0}};
-static const wb__op e20[] = {{WB__OP_NUMBER, 2048, NULL}, {0}};
-static const wb__op e21[] = {{WB__OP_NAME, 0, "new_decoder_architecture"},
+static const wb__op e21[] = {{WB__OP_NUMBER, 2048, NULL}, {0}};
+static const wb__op e22[] = {{WB__OP_NAME, 0, "new_decoder_architecture"},
                              {WB__OP_NAME, 0, "model_type"},
                              {WB__OP_TEXT, 0, "RefinedWeb"},
                              {WB__OP_EQ, 0, NULL},
                              {WB__OP_ELSE, 0, NULL},
                              {0}};
-static const wb__op e22[] = {
+static const wb__op e23[] = {
     {WB__OP_NAME, 0, "/num_kv_heads"}, {WB__OP_NAME, 0, "n_head_kv"}, {WB__OP_ELSE, 0, NULL},
     {WB__OP_NAME, 0, "n_heads"},       {WB__OP_ELSE, 0, NULL},        {0}};
-static const wb__op e23[] = {{WB__OP_NAME, 0, "/num_ln_in_parallel_attn"},
+static const wb__op e24[] = {{WB__OP_NAME, 0, "/num_ln_in_parallel_attn"},
                              {WB__OP_NAME, 0, "is_new"},
                              {WB__OP_NUMBER, 2, NULL},
                              {WB__OP_NUMBER, 1, NULL},
                              {WB__OP_SELECT, 0, NULL},
                              {WB__OP_ELSE, 0, NULL},
                              {0}};
-static const wb__op e24[] = {{WB__OP_NAME, 0, "is_new"},      {WB__OP_NAME, 0, "kv_heads"},
+static const wb__op e25[] = {{WB__OP_NAME, 0, "is_new"},      {WB__OP_NAME, 0, "kv_heads"},
                              {WB__OP_NAME, 0, "multi_query"}, {WB__OP_TRUE, 0, NULL},
                              {WB__OP_ELSE, 0, NULL},          {WB__OP_NUMBER, 1, NULL},
                              {WB__OP_NAME, 0, "n_heads"},     {WB__OP_SELECT, 0, NULL},
                              {WB__OP_SELECT, 0, NULL},        {0}};
 static const wb__value_row values[] = {
-    {3, 30, "activation", e14},     {3, 33, "parallel_residual", e15},
-    {1, 12, "rope_theta", e16},     {1, 11, "norm_eps", e17},
-    {1, 19, "tie_embeddings", e18}, {0, 8, "ffn_dim", e19},
-    {1, 10, "max_seq_len", e20},    {5, -1, "is_new", e21},
-    {5, -1, "kv_heads", e22},       {5, -1, "norm_count", e23},
-    {0, 4, "n_kv_heads", e24},
+    {5, -1, "other_types", e14}, {3, 30, "activation", e15},  {3, 33, "parallel_residual", e16},
+    {1, 12, "rope_theta", e17},  {1, 11, "norm_eps", e18},    {1, 19, "tie_embeddings", e19},
+    {0, 8, "ffn_dim", e20},      {1, 10, "max_seq_len", e21}, {5, -1, "is_new", e22},
+    {5, -1, "kv_heads", e23},    {5, -1, "norm_count", e24},  {0, 4, "n_kv_heads", e25},
 };
-static const wb__op e25[] = {{WB__OP_NAME, 0, "norm_count"}, {0}};
-static const wb__op e26[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e27[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
-static const wb__op e28[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e29[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
-static const wb__op e30[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e26[] = {{WB__OP_NAME, 0, "norm_count"}, {0}};
+static const wb__op e27[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e28[] = {{WB__OP_NAME, 0, "ffn_dim"}, {0}};
+static const wb__op e29[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e30[] = {{WB__OP_NAME, 0, "norm_eps"}, {0}};
 static const wb__op e31[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e32[] = {{WB__OP_NAME, 0, "activation"}, {0}};
-static const wb__op e33[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e32[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e33[] = {{WB__OP_NAME, 0, "activation"}, {0}};
 static const wb__op e34[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e35[] = {{WB__OP_FALSE, 0, NULL}, {0}};
+static const wb__op e35[] = {{WB__OP_NULL, 0, NULL}, {0}};
 static const wb__op e36[] = {{WB__OP_FALSE, 0, NULL}, {0}};
-static const wb__op e37[] = {{WB__OP_TRUE, 0, NULL}, {0}};
-static const wb__op e38[] = {
+static const wb__op e37[] = {{WB__OP_FALSE, 0, NULL}, {0}};
+static const wb__op e38[] = {{WB__OP_TRUE, 0, NULL}, {0}};
+static const wb__op e39[] = {
     {WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NAME, 0, "n_heads"}, {WB__OP_LT, 0, NULL}, {0}};
-static const wb__op e39[] = {{WB__OP_NULL, 0, NULL}, {0}};
-static const wb__op e40[] = {{WB__OP_NAME, 0, "n_kv_heads"},
+static const wb__op e40[] = {{WB__OP_NULL, 0, NULL}, {0}};
+static const wb__op e41[] = {{WB__OP_NAME, 0, "n_kv_heads"},
                              {WB__OP_NUMBER, 1, NULL},
                              {WB__OP_EQ, 0, NULL},
                              {WB__OP_NAME, 0, "n_heads"},
                              {WB__OP_NAME, 0, "n_kv_heads"},
                              {WB__OP_SELECT, 0, NULL},
                              {0}};
-static const wb__op e41[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NUMBER, 1, NULL},
+static const wb__op e42[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NUMBER, 1, NULL},
                              {WB__OP_GT, 0, NULL},           {WB__OP_NAME, 0, "n_kv_heads"},
                              {WB__OP_NAME, 0, "n_heads"},    {WB__OP_LT, 0, NULL},
                              {WB__OP_AND, 0, NULL},          {0}};
-static const wb__op e42[] = {{WB__OP_NUMBER, 1, NULL}, {0}};
-static const wb__op e43[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NUMBER, 1, NULL},
+static const wb__op e43[] = {{WB__OP_NUMBER, 1, NULL}, {0}};
+static const wb__op e44[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {WB__OP_NUMBER, 1, NULL},
                              {WB__OP_GT, 0, NULL},           {WB__OP_NAME, 0, "n_kv_heads"},
                              {WB__OP_NAME, 0, "n_heads"},    {WB__OP_LT, 0, NULL},
                              {WB__OP_AND, 0, NULL},          {0}};
 static const wb__key_row keys[] = {
-    {"attention.norm_count", 1, 0, 0, e25, NULL},
-    {"intermediate_size", 0, 1, 0, e26, NULL},
-    {"ffn_hidden_size", 0, 1, 0, e27, NULL},
-    {"layer_norm_eps", 0, 1, 0, e28, NULL},
-    {"layer_norm_epsilon", 0, 1, 0, e29, NULL},
-    {"head_dim", 0, 1, 0, e30, NULL},
-    {"hidden_act", 0, 1, 0, e31, NULL},
-    {"activation", 0, 1, 0, e32, NULL},
-    {"attention_bias", 0, 1, 0, e33, NULL},
-    {"mlp_bias", 0, 1, 0, e34, NULL},
-    {"bias", 0, 1, 0, e35, NULL},
-    {"alibi", 0, 1, 0, e36, NULL},
-    {"parallel_attn", 0, 1, 0, e37, NULL},
-    {"multi_query", 0, 1, 0, e38, NULL},
-    {"num_key_value_heads", 0, 1, 0, e39, NULL},
-    {"num_kv_heads", 0, 1, 0, e40, NULL},
-    {"new_decoder_architecture", 0, 1, 0, e41, NULL},
-    {"num_ln_in_parallel_attn", 0, 1, 0, e42, e43},
+    {"attention.norm_count", 1, 0, 0, e26, NULL},
+    {"intermediate_size", 0, 1, 0, e27, NULL},
+    {"ffn_hidden_size", 0, 1, 0, e28, NULL},
+    {"layer_norm_eps", 0, 1, 0, e29, NULL},
+    {"layer_norm_epsilon", 0, 1, 0, e30, NULL},
+    {"head_dim", 0, 1, 0, e31, NULL},
+    {"hidden_act", 0, 1, 0, e32, NULL},
+    {"activation", 0, 1, 0, e33, NULL},
+    {"attention_bias", 0, 1, 0, e34, NULL},
+    {"mlp_bias", 0, 1, 0, e35, NULL},
+    {"bias", 0, 1, 0, e36, NULL},
+    {"alibi", 0, 1, 0, e37, NULL},
+    {"parallel_attn", 0, 1, 0, e38, NULL},
+    {"multi_query", 0, 1, 0, e39, NULL},
+    {"num_key_value_heads", 0, 1, 0, e40, NULL},
+    {"num_kv_heads", 0, 1, 0, e41, NULL},
+    {"new_decoder_architecture", 0, 1, 0, e42, NULL},
+    {"num_ln_in_parallel_attn", 0, 1, 0, e43, e44},
 };
-static const wb__op e44[] = {
+static const wb__op e45[] = {
     {WB__OP_NAME, 0, "/activation"}, {WB__OP_TEXT, 0, "gelu"}, {WB__OP_ELSE, 0, NULL},
     {WB__OP_TEXT, 0, "gelu"},        {WB__OP_NE, 0, NULL},     {0}};
-static const wb__op e45[] = {
+static const wb__op e46[] = {
     {WB__OP_NAME, 0, "alibi"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};
-static const wb__op e46[] = {{WB__OP_NAME, 0, "is_new"},
+static const wb__op e47[] = {{WB__OP_NAME, 0, "is_new"},
                              {WB__OP_NAME, 0, "parallel_attn"},
                              {WB__OP_TRUE, 0, NULL},
                              {WB__OP_ELSE, 0, NULL},
                              {WB__OP_OR, 0, NULL},
                              {WB__OP_NOT, 0, NULL},
                              {0}};
-static const wb__op e47[] = {
+static const wb__op e48[] = {
     {WB__OP_NAME, 0, "bias"}, {WB__OP_FALSE, 0, NULL}, {WB__OP_ELSE, 0, NULL}, {0}};
 static const wb__limit limits[] = {
-    {1, 1, "activation", e44, "llama.cpp uses the activation gelu in this architecture"},
-    {1, 1, "alibi", e45, "llama.cpp uses RoPE in this architecture"},
-    {1, 1, "parallel_attn", e46,
+    {1, 1, "activation", e45, "llama.cpp uses the activation gelu in this architecture"},
+    {1, 1, "alibi", e46, "llama.cpp uses RoPE in this architecture"},
+    {1, 1, "parallel_attn", e47,
      "llama.cpp computes attention and feed-forward of this architecture in parallel"},
-    {1, 1, "bias", e47, "llama.cpp has no biases in this architecture"},
+    {1, 1, "bias", e48, "llama.cpp has no biases in this architecture"},
 };
 extern const wb__family wb__family_falcon;
 const wb__family wb__family_falcon = {
@@ -248,7 +247,7 @@ const wb__family wb__family_falcon = {
     .rules = rules,
     .rule_count = 10,
     .values = values,
-    .value_count = 11,
+    .value_count = 12,
     .keys = keys,
     .key_count = 18,
     .limits = limits,

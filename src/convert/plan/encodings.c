@@ -485,13 +485,12 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
                          WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
-/* Returns true if llama.cpp treats the model as one with 70 billion parameters. It gives the k/v
- * matrices of such a model more bits than those of other models. */
-static bool is_70b(const wb_conversion *conversion)
+/* Returns true if the family of the model has a definition of this name whose value is true. */
+static bool is_defined(const wb_conversion *conversion, const char *name)
 {
     wb__family_scope scope = wb__semantics_scope(conversion->semantics);
     const wb__scope names = wb__family_names(&scope);
-    wb__fact fact = names.value(names.ctx, "is_70b");
+    wb__fact fact = names.value(names.ctx, name);
     return fact.type == WB__FACT_BOOL && fact.number != 0;
 }
 
@@ -503,7 +502,8 @@ wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)
     if (status != WB_OK)
         return status;
     wb__recipe recipe = {.file_type = conversion->quant.file_type,
-                         .is_70b = is_70b(conversion),
+                         .is_70b = is_defined(conversion, "is_70b"),
+                         .other_types = is_defined(conversion, "other_types"),
                          .layers = config->n_layers,
                          .heads = config->n_heads,
                          .kv_heads = config->n_kv_heads,

@@ -88,6 +88,7 @@ enum {
     IF_STACKED = 1u << 6, /* the tensor contains several experts */
     /* the row length is not a multiple of the block size of the file type's base type */
     IF_UNEVEN = 1u << 7,
+    IF_OTHER_TYPES = 1u << 8, /* llama.cpp has rules of its own for the family */
 };
 
 /* Layers to which a rule applies. FIRST_8TH: the first eighth of the layers. MORE: the first and
@@ -109,6 +110,7 @@ static const struct {
     {MXFP4_MOE, PART_ANY, 0, EVERYWHERE, T(Q8_0)},
 
     {EVERY, PART_OUTPUT, IF_UNEVEN, EVERYWHERE, T(Q8_0)},
+    {EVERY, PART_OUTPUT, IF_OTHER_TYPES, EVERYWHERE, T(Q8_0)},
     {LOWEST | LOW | IQ3_XXS, PART_OUTPUT, 0, EVERYWHERE, T(Q5_K)},
     {~Q8_0, PART_OUTPUT, 0, EVERYWHERE, T(Q6_K)},
 
@@ -137,6 +139,12 @@ static const struct {
     {IQ3_XS, PART_K | PART_Q, 0, EVERYWHERE, T(IQ3_XXS)},
     {IQ3_XXS, PART_K | PART_Q, 0, EVERYWHERE, T(IQ2_S)},
 
+    {Q3_K_M, PART_DOWN, IF_OTHER_TYPES, FIRST_16TH, T(Q5_K)},
+    {Q3_K_M, PART_DOWN, IF_OTHER_TYPES, MORE, T(Q4_K)},
+    {Q3_K_L, PART_DOWN, IF_OTHER_TYPES, EVERYWHERE, T(Q4_K)},
+    {Q4_K_M, PART_DOWN, IF_OTHER_TYPES, FIRST_16TH, T(Q6_K)},
+    {Q4_K_M, PART_DOWN, IF_OTHER_TYPES, MORE, T(Q5_K)},
+    {Q3_K_M | Q4_K_M | Q4_K_S, PART_DOWN, IF_OTHER_TYPES, EVERYWHERE, -1},
     {LOW, PART_DOWN, 0, FIRST_8TH, T(IQ3_S)},
     {LOWEST, PART_DOWN, 0, FIRST_8TH, T(Q2_K)},
     {Q2_K, PART_DOWN, 0, EVERYWHERE, T(Q3_K)},
@@ -154,6 +162,8 @@ static const struct {
     {Q4_0, PART_DOWN, IF_MATRIX, FIRST_8TH, T(Q4_1)},
     {Q5_0, PART_DOWN, IF_MATRIX, FIRST_8TH, T(Q5_1)},
 
+    {Q3_K_L, PART_O, IF_OTHER_TYPES, EVERYWHERE, T(Q4_K)},
+    {OTHERS, PART_O, IF_OTHER_TYPES, EVERYWHERE, -1},
     {LOWEST | LOW | Q2_K | IQ3_XS | IQ3_XXS | Q3_K_S | Q3_K_M | IQ4_NL | Q4_K_S | Q4_K_M | IQ3_S |
          IQ3_M | IQ4_XS,
      PART_O, IF_EIGHT_EXPERTS, EVERYWHERE, T(Q5_K)},
@@ -240,6 +250,7 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
     met |= recipe->matrix ? IF_MATRIX : IF_NO_MATRIX;
     met |= tensor->stack > 1 ? IF_STACKED : 0;
     met |= tensor->columns % block != 0 ? IF_UNEVEN : 0;
+    met |= recipe->other_types ? IF_OTHER_TYPES : 0;
     return met;
 }
 

@@ -46,8 +46,9 @@ typedef struct wb__recipe {
      * model are more sensitive than those of other models, because more query heads share each k/v
      * head. */
     bool is_70b;
-    uint64_t layers; /* number of layers of the model */
-    uint64_t heads;  /* number of query heads */
+    bool other_types; /* llama.cpp has rules of its own for the family of the model */
+    uint64_t layers;  /* number of layers of the model */
+    uint64_t heads;   /* number of query heads */
     uint64_t kv_heads;
     uint64_t experts; /* number of experts per layer; 0: the model has none */
     bool matrix;      /* the caller has an importance matrix */
