@@ -70,6 +70,9 @@ typedef enum wb__suffix {
 typedef enum wb__transform_kind {
     WB__TRANSFORM_SCALE,     /* scale(x): multiplies all values by x */
     WB__TRANSFORM_TRANSPOSE, /* transpose: exchanges the last two axes */
+    /* maybe_transpose: as transpose, but a tensor that is read is not transposed if it has the
+     * canonical shape */
+    WB__TRANSFORM_MAYBE_TRANSPOSE,
     /* groups(n): the rows of a fused tensor are n groups, and each group has rows of all parts */
     WB__TRANSFORM_GROUPS,
     WB__TRANSFORMS

@@ -154,6 +154,7 @@ static const struct {
     bool has_argument;
 } transforms[WB__TRANSFORMS] = {[WB__TRANSFORM_SCALE] = {"scale", true},
                                 [WB__TRANSFORM_TRANSPOSE] = {"transpose", false},
+                                [WB__TRANSFORM_MAYBE_TRANSPOSE] = {"maybe_transpose", false},
                                 [WB__TRANSFORM_GROUPS] = {"groups", true}};
 
 static bool read_transform(wb__family_parser *p, wb__transform *transform)

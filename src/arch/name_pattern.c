@@ -253,6 +253,7 @@ const wb__transform *wb__spelling_transform(const wb__spelling *spelling, wb__tr
 bool wb__spelling_moves(const wb__spelling *spelling)
 {
     return wb__spelling_transform(spelling, WB__TRANSFORM_TRANSPOSE) != NULL ||
+           wb__spelling_transform(spelling, WB__TRANSFORM_MAYBE_TRANSPOSE) != NULL ||
            wb__spelling_transform(spelling, WB__TRANSFORM_GROUPS) != NULL;
 }
 

@@ -285,6 +285,7 @@ static wb_status check_shape(check *c, const wb__name_entry *entry)
     const wb__kind *kind = entry->view != WB__NO_ENTRY ? &c->names->views[entry->view].kind
                                                        : wb__names_kind(c->names, entry->first);
     if (rank == 0 || (entry->experts != 0 && entry->view == WB__NO_ENTRY) ||
+        wb__spelling_transform(entry->spelling, WB__TRANSFORM_MAYBE_TRANSPOSE) != NULL ||
         !shape_counts(c, entry, kind) || (entry->suffix == WB__SUFFIX_BIAS && rank == 3))
         return WB_OK;
     if (entry->suffix == WB__SUFFIX_BIAS && entry->rule->suffix == WB__SUFFIX_SAME)

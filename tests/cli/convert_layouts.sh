@@ -90,6 +90,24 @@ expected = {"blk.0.ffn_gate_exps.weight": rows_of(both, d, [m * 2 * f + r for m 
             "blk.0.ffn_down_exps.weight": transposed(*tensors[h + "down_proj"])}
 check("llama4", llama4, tensors, expected)
 
+# Experts that are stored transposed or not, as their shape tells
+qwen = dict(model_type="qwen3_vl_moe_text", architectures=["Qwen3VLMoeForConditionalGeneration"], hidden_size=d,
+            intermediate_size=f, moe_intermediate_size=f, num_attention_heads=2, num_key_value_heads=2, head_dim=65,
+            num_hidden_layers=1, num_experts=e, num_experts_per_tok=1, vocab_size=4, max_position_embeddings=8)
+h = "model.layers.0.mlp.experts."
+tensors = {"model.embed_tokens.weight": made(4, d), h + "gate_up_proj": made(e, d, 2 * f), h + "down_proj": made(e, f, d)}
+both = transposed(*tensors[h + "gate_up_proj"])
+expected = {"blk.0.ffn_gate_exps.weight": rows_of(both, d, [m * 2 * f + r for m in range(e) for r in range(f)]),
+            "blk.0.ffn_up_exps.weight": rows_of(both, d, [m * 2 * f + f + r for m in range(e) for r in range(f)]),
+            "blk.0.ffn_down_exps.weight": transposed(*tensors[h + "down_proj"])}
+check("qwen", qwen, tensors, expected)
+save("plain", qwen, {"model.embed_tokens.weight": tensors["model.embed_tokens.weight"],
+                     h + "gate_up_proj": ([e, 2 * f, d], both),
+                     h + "down_proj": ([e, d, f], expected["blk.0.ffn_down_exps.weight"])})
+wb("convert", "plain", "plain.gguf")
+for tensor, values in expected.items():
+    assert read("plain.gguf", tensor) == values, tensor
+
 # Groups of rows, which are divided and permuted within heads; 4 heads of q for 2 of k and v
 d, n = 256, 64
 internlm2 = dict(model_type="internlm2", architectures=["InternLM2ForCausalLM"], hidden_size=d, intermediate_size=64,

@@ -106,6 +106,11 @@ PEERS = {
     "internlm3": ("Llama", {},
                   dict(USUAL, model_type="internlm3", architectures=["InternLM3ForCausalLM"], head_dim=4, hidden_act="silu",
                        rms_norm_eps=1e-6, rope_theta=10000.0, rope_scaling=None, bias=False, qkv_bias=False), {}),
+    "qwen3vlmoe": ("Qwen3Moe", dict(EXPERTS, moe_intermediate_size=12, num_experts=4, head_dim=4, norm_topk_prob=True),
+                   dict(USUAL, model_type="qwen3_vl_moe_text", architectures=["Qwen3VLMoeForConditionalGeneration"],
+                        num_experts_per_tok=2, moe_intermediate_size=12, num_experts=4, head_dim=4, hidden_act="silu", rms_norm_eps=1e-6, decoder_sparse_step=1,
+                        mlp_only_layers=[], rope_theta=10000.0, rope_scaling=dict(rope_type="default", mrope_section=[1, 1, 0])),
+                   {}),
     "minicpm": ("Granite", dict(embedding_multiplier=12.0, residual_multiplier=DEPTH / 2 ** 0.5, attention_multiplier=0.5,
                                 logits_scaling=16 / BASE),
                 dict(USUAL, model_type="minicpm", architectures=["MiniCPMForCausalLM"], hidden_act="silu",
@@ -169,8 +174,10 @@ def renamed(name, tensor, back=False):
 
 
 def fused(name, state):
-    """The tensors of a peer, with q, k and v as the family stores them."""
+    """The tensors of a peer, with q, k and v, or the experts, as the family stores them."""
     import torch
+    if name == "qwen3vlmoe":
+        return {k: v.transpose(1, 2) if v.ndim == 3 else v for k, v in state.items()}
     if len(PEERS[name]) == 4:
         return state
     whole, part, numbers = PEERS[name][4]
@@ -184,6 +191,8 @@ def fused(name, state):
 
 def divided(name, state):
     """The reverse of fused."""
+    if name == "qwen3vlmoe":
+        return fused(name, state)
     if len(PEERS[name]) == 4:
         return state
     whole, part, numbers = PEERS[name][4]
@@ -205,7 +214,7 @@ def peer_of(name, path):
         return model_from(peer, path)
     faults = {k: (v, said.get(k)) for k, v in PEERS[name][2].items()
               if isinstance(v, (int, float)) and abs(v - said.get(k, 1e9)) > 1e-6 * abs(v)}
-    assert said["model_type"] == name and not faults, faults
+    assert said["model_type"] == PEERS[name][2]["model_type"] and not faults, faults
     stored = {}
     for file in pathlib.Path(path).glob("*.safetensors"):
         stored |= safetensors.torch.load_file(file)

@@ -36,7 +36,7 @@ static const wb__op e6[] = {{WB__OP_NAME, 0, "dim"}, {0}};
 static const wb__expr shape6[] = {e5, e6};
 static const wb__op e7[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
 static const wb__transform c0[] = {
-    {2, e7},
+    {3, e7},
 };
 static const wb__spelling s6[] = {
     {"transformer.h.{n}.self_attention.query_key_value", 14, 3, false, 1, c0},

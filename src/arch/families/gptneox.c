@@ -36,7 +36,7 @@ static const wb__op e7[] = {{WB__OP_NAME, 0, "dim"}, {0}};
 static const wb__expr shape5[] = {e6, e7};
 static const wb__op e8[] = {{WB__OP_NAME, 0, "n_heads"}, {0}};
 static const wb__transform c0[] = {
-    {2, e8},
+    {3, e8},
 };
 static const wb__spelling s5[] = {
     {"gpt_neox.layers.{n}.attention.query_key_value", 14, 3, false, 1, c0},

@@ -55,6 +55,7 @@ extern const wb__family wb__family_mixtral;
 extern const wb__family wb__family_olmoe;
 extern const wb__family wb__family_qwen2moe;
 extern const wb__family wb__family_qwen3moe;
+extern const wb__family wb__family_qwen3vlmoe;
 extern const wb__family wb__family_routed;
 extern const wb__family wb__family_starcoder;
 extern const wb__family wb__family_dots1;
@@ -116,6 +117,7 @@ const wb__family *const wb__families[] = {
     &wb__family_olmoe,
     &wb__family_qwen2moe,
     &wb__family_qwen3moe,
+    &wb__family_qwen3vlmoe,
     &wb__family_routed,
     &wb__family_starcoder,
     &wb__family_dots1,
@@ -123,4 +125,4 @@ const wb__family *const wb__families[] = {
     &wb__family_internlm3,
 };
 
-const size_t wb__family_count = 59;
+const size_t wb__family_count = 60;

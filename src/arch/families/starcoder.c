@@ -10,7 +10,7 @@ static const wb__op e1[] = {{WB__OP_NAME, 0, "dim"}, {0}};
 static const wb__expr shape0[] = {e0, e1};
 static const wb__op e2[] = {{WB__OP_NAME, 0, "n_kv_heads"}, {0}};
 static const wb__transform c0[] = {
-    {2, e2},
+    {3, e2},
 };
 static const wb__spelling s0[] = {
     {"transformer.h.{n}.attn.c_attn", 14, 3, false, 1, c0},

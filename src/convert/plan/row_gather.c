@@ -32,9 +32,22 @@ static uint64_t count_of(const wb_conversion *conversion, wb__expr expr, uint32_
     return expr == NULL ? 0 : wb__expr_count(expr, &names);
 }
 
+/* Returns true if a format stores matrices with this spelling transposed. */
 static bool is_transposed(const wb__spelling *spelling, uint32_t rank)
 {
-    return rank > 1 && wb__spelling_transform(spelling, WB__TRANSFORM_TRANSPOSE) != NULL;
+    return rank > 1 && (wb__spelling_transform(spelling, WB__TRANSFORM_TRANSPOSE) != NULL ||
+                        wb__spelling_transform(spelling, WB__TRANSFORM_MAYBE_TRANSPOSE) != NULL);
+}
+
+/* Returns true if a stored tensor is not transposed, although its spelling has maybe_transpose. */
+static bool is_canonical(const wb_conversion *conversion, const wb__kind *kind,
+                         const wb__spelling *spelling, const wb__rule *rule, uint32_t layer)
+{
+    uint32_t rank = kind->rank;
+    return rank > 1 && rule->rank == rank &&
+           wb__spelling_transform(spelling, WB__TRANSFORM_MAYBE_TRANSPOSE) != NULL &&
+           count_of(conversion, rule->shape[rank - 2], layer) == kind->shape[rank - 2] &&
+           count_of(conversion, rule->shape[rank - 1], layer) == kind->shape[rank - 1];
 }
 
 /* Returns the number of groups of rows. If the config does not determine it, returns 0. */
@@ -46,14 +59,15 @@ static uint64_t groups_of(const wb_conversion *conversion, const wb__spelling *s
 }
 
 static layout layout_of(const wb_conversion *conversion, const wb__kind *kind,
-                        const wb__spelling *spelling, uint32_t layer)
+                        const wb__spelling *spelling, const wb__rule *rule, uint32_t layer)
 {
     uint32_t rank = kind->rank;
     layout of = {.matrices = rank == 3 ? kind->shape[0] : 1,
                  .rows = rank == 1 ? kind->shape[0] : kind->shape[rank - 2],
                  .columns = rank == 1 ? 1 : kind->shape[rank - 1],
                  .groups = groups_of(conversion, spelling, layer),
-                 .is_transposed = is_transposed(spelling, rank)};
+                 .is_transposed = is_transposed(spelling, rank) &&
+                                  !is_canonical(conversion, kind, spelling, rule, layer)};
     if (of.is_transposed) {
         uint64_t rows = of.rows;
         of.rows = of.columns;
@@ -234,7 +248,7 @@ static bool find_part(const wb_conversion *conversion, const wb__planned_tensor 
     part->number = wb__semantics_find(conversion->model, semantics, (wb__str){text, n});
     part->kind = entry->view == WB__NO_ENTRY ? wb__names_kind(&semantics->names, entry->first)
                                              : &semantics->names.views[entry->view].kind;
-    part->of = layout_of(conversion, part->kind, entry->spelling, row->layer);
+    part->of = layout_of(conversion, part->kind, entry->spelling, part->rule, row->layer);
     return part->kind->rank == row->rank && !wb__spelling_moves(entry->spelling);
 }
 
@@ -383,7 +397,7 @@ wb_status wb__plan_gather(wb_conversion *conversion, wb__context *context,
         row->rows == 0 || row->columns == 0 || (!crosses && (source->sides & side) != 0))
         return WB_OK;
     const wb__kind *kind = wb__names_kind(&conversion->semantics->names, row->source);
-    layout from = layout_of(conversion, kind, source, row->layer), to = from;
+    layout from = layout_of(conversion, kind, source, matched->rule, row->layer), to = from;
     const wb__fused *fused =
         target != NULL ? NULL : wb__family_fused(family, matched->rule->canonical);
     const wb__fused *with =
