@@ -1,6 +1,8 @@
 #include "check.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exit.h"
 #include "families.h"
@@ -15,6 +17,7 @@ typedef struct request {
     const arguments *args;
     wb_open_options options;
     wb_limits limits;
+    text manifest; /* read from standard input */
     void (*present)(const arguments *args, const check *c);
 } request;
 
@@ -64,7 +67,11 @@ static int check_path(void *ctx, paths *seen, const char *path)
                                  .open = &r->options,
                                  .flags = r->args->given[OPTION_DEEP] ? WB_VERIFY_DEEP : 0,
                                  .progress = &progress,
-                                 .manifest = r->args->value[OPTION_MANIFEST]};
+                                 .manifest = r->args->value[OPTION_MANIFEST],
+                                 .manifest_text = r->manifest.ptr,
+                                 .manifest_bytes = r->manifest.len};
+    if (r->manifest.ptr != NULL)
+        options.manifest = STDIN_LABEL;
     wb_status status = open_path(path, &r->options, &model, &error);
     if (status == WB_OK) {
         paths_cover(seen, model);
@@ -103,16 +110,42 @@ static int check_path(void *ctx, paths *seen, const char *path)
     return c.code;
 }
 
+/* Reads standard input up to the limit of the library for such files, which then refuses a longer
+ * one. */
+static int read_manifest(request *r)
+{
+    char buffer[65536];
+    ssize_t n = 0;
+    text_adds(&r->manifest, "");
+    while (r->manifest.len <= r->limits.json_bytes) {
+        n = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (n > 0)
+            text_add(&r->manifest, buffer, (size_t)n);
+        else if (n == 0 || errno != EINTR)
+            break;
+    }
+    return n < 0 ? report_path(EXIT_IO, STDIN_LABEL, MSG_CANNOT_READ, strerror(errno)) : 0;
+}
+
 int check_paths(const arguments *args, void (*present)(const arguments *args, const check *c))
 {
     request r = {.args = args, .present = present};
+    bool reads_manifest = args->given[OPTION_MANIFEST] && args->value[OPTION_MANIFEST] != NULL &&
+                          strcmp(args->value[OPTION_MANIFEST], STDIN_PATH) == 0;
     if (args->given[OPTION_MANIFEST] && args->count > 1)
         return report_usage(MSG_MANIFEST_ONE_PATH);
+    if (reads_manifest && strcmp(args->operands[0], STDIN_PATH) == 0)
+        return report_usage(MSG_MANIFEST_TWO_STDIN);
     int code = open_options_of(args, &r.options, &r.limits);
+    if (code == 0 && reads_manifest)
+        code = read_manifest(&r);
     r.options.executor = threads_executor();
     r.options.files = remote_files();
     r.options.families = families_opened();
-    return code != 0 ? code : paths_each(args, check_path, &r);
+    if (code == 0)
+        code = paths_each(args, check_path, &r);
+    text_free(&r.manifest);
+    return code;
 }
 
 bool check_finding(const check *c, uint64_t index, wb_finding *finding)

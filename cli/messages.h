@@ -22,6 +22,7 @@
 
 /* check.c */
 
+#define MSG_MANIFEST_TWO_STDIN "only one of model and manifest can be standard input"
 #define MSG_MANIFEST_ONE_PATH "a manifest describes one model: give a single PATH"
 
 /* codec.c */

@@ -309,7 +309,8 @@ static void allow_all(int rules, const arguments *args)
         allow_lora(rules, args->loras[i]);
     if (args->given[OPTION_IMATRIX])
         allow(rules, args->value[OPTION_IMATRIX], READ_FILE);
-    if (args->given[OPTION_MANIFEST] && args->value[OPTION_MANIFEST] != NULL)
+    if (args->given[OPTION_MANIFEST] && args->value[OPTION_MANIFEST] != NULL &&
+        strcmp(args->value[OPTION_MANIFEST], STDIN_PATH) != 0)
         allow(rules, args->value[OPTION_MANIFEST], READ_FILE);
     if (args->given[OPTION_FOLLOW_LINKS])
         allow(rules, "/", READ);

@@ -67,7 +67,7 @@ complete -c wb -n '__fish_seen_subcommand_from get' -l device -x -a 'host opencl
 complete -c wb -n '__fish_seen_subcommand_from load' -l device -x -a 'host opencl cuda' -d 'where to store the bytes: in the memory of this process, on the first OpenCL device (a GPU if there is one), or on the first CUDA device'
 complete -c wb -n '__fish_seen_subcommand_from verify' -l quiet -s q -d 'print nothing about valid models'
 complete -c wb -n '__fish_seen_subcommand_from hash' -l files -d 'compute digests of files only, not of values'
-complete -c wb -n '__fish_seen_subcommand_from verify' -l manifest -r -F -d 'compare all bytes of the files of one PATH with this file, which \'wb hash --manifest\' wrote'
+complete -c wb -n '__fish_seen_subcommand_from verify' -l manifest -r -F -d 'compare all bytes of the files of one PATH with this file, which \'wb hash --manifest\' wrote; - is standard input'
 complete -c wb -n '__fish_seen_subcommand_from hash' -l manifest -r -F -d 'write the digests of one PATH to this file; - is standard output'
 complete -c wb -n '__fish_seen_subcommand_from diff' -l only -x -d 'compare only these, separated by commas: names, config, metadata, shapes, encodings, values'
 complete -c wb -n '__fish_seen_subcommand_from export load' -l dtype -x -a 'f64 f32 f16 bf16 f8_e4m3 f8_e5m2 f8_e8m0 f8_e4m3fnuz f8_e5m2fnuz f6_e2m3 f6_e3m2 f4 i8 i16 i32 i64 u8 u16 u32 u64 bool c64' -d 'convert to this dtype (case-insensitive)'

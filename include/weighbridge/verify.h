@@ -66,6 +66,12 @@ typedef struct wb_verify_options {
      * NULL: none
      */
     const char *manifest;
+    /*
+     * the text of a manifest, which need not end with NUL; `manifest` is then only a name for
+     * messages, or NULL; NULL: none
+     */
+    const char *manifest_text;
+    size_t manifest_bytes; /* length of manifest_text */
 } wb_verify_options;
 #define WB_VERIFY_OPTIONS_INIT WB_INIT(wb_verify_options)
 

@@ -144,20 +144,29 @@ bool wb__manifest_write(const wb_hashes *hashes,
 
 /*
  * wb__manifest_parse parses a manifest from a string of less than 4 GiB and modifies the string.
- * wb__manifest_read parses a manifest file. The caller must call wb__manifest_free, also after a
- * failure.
+ * wb__manifest_read parses a manifest file, and wb__manifest_read_text a copy of a string. The
+ * caller must call wb__manifest_free, also after a failure.
  */
 wb_status wb__manifest_parse(wb__manifest *manifest, wb__context *context, char *text,
                              size_t bytes);
 wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const char *path);
+wb_status wb__manifest_read_text(wb__manifest *manifest, wb__context *context, const char *name,
+                                 const char *text, size_t bytes);
 void wb__manifest_free(wb__manifest *manifest);
 
+/* A manifest: a text, or a file if `text` is NULL. */
+typedef struct wb__manifest_source {
+    const char *name; /* path of the file; for a text, a name for messages */
+    const char *text;
+    size_t bytes;
+} wb__manifest_source;
+
 /*
- * Compares the files of a model with the manifest at `path` and adds differences to
- * context->findings. `model` is NULL if the model could not be opened. The files are then looked up
+ * Compares the files of a model with a manifest and adds differences to context->findings. `model` is NULL if the model could not be opened. The files are then looked up
  * in the directory `model_path`, or in its parent directory if `model_path` is a file.
  */
-wb_status wb__manifest_check(const wb_model *model, wb__context *context, const char *path,
-                             const char *model_path, const wb_progress *progress);
+wb_status wb__manifest_check(const wb_model *model, wb__context *context,
+                             const wb__manifest_source *source, const char *model_path,
+                             const wb_progress *progress);
 
 #endif

@@ -26,6 +26,7 @@
 /* ---- manifest_read.c ---- */
 
 #define WB__MSG_HASH_MANIFEST "the file is not a valid weighbridge manifest: %s"
+#define WB__MSG_HASH_MANIFEST_LONG "the manifest has %llu bytes or more; the limit is %llu"
 #define WB__MSG_HASH_MANIFEST_NAME "the name of a file or tensor is missing, or is not a string"
 #define WB__MSG_HASH_MANIFEST_LIST                                                                 \
     "the file is not a valid weighbridge manifest: the list \"%s\" is missing"

@@ -282,14 +282,18 @@ static char *folder_of(wb__context *context, const char *path)
     return folder;
 }
 
-wb_status wb__manifest_check(const wb_model *model, wb__context *context, const char *path,
-                             const char *model_path, const wb_progress *progress)
+wb_status wb__manifest_check(const wb_model *model, wb__context *context,
+                             const wb__manifest_source *source, const char *model_path,
+                             const wb_progress *progress)
 {
     wb__manifest manifest;
     comparison *k = wb__alloc_zeroed(&context->allocator, sizeof *k);
     if (k == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__manifest_read(&manifest, context, path);
+    wb_status status =
+        source->text == NULL
+            ? wb__manifest_read(&manifest, context, source->name)
+            : wb__manifest_read_text(&manifest, context, source->name, source->text, source->bytes);
     k->context = context;
     k->progress = progress;
     for (size_t i = 0; i < manifest.file_count; i++)

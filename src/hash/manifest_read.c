@@ -219,6 +219,26 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
     return status;
 }
 
+wb_status wb__manifest_read_text(wb__manifest *manifest, wb__context *context, const char *name,
+                                 const char *text, size_t bytes)
+{
+    *manifest = (wb__manifest){.allocator = context->allocator};
+    context->file = name;
+    if (bytes > context->limits.json_bytes || bytes >= UINT32_MAX)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_MANIFEST, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_HASH_MANIFEST_LONG, (unsigned long long)bytes,
+                        (unsigned long long)context->limits.json_bytes);
+    char *copy = wb__alloc(&context->allocator, bytes + 1);
+    if (copy == NULL)
+        return wb__fail_memory(context);
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    wb_status status = wb__manifest_parse(manifest, context, copy, bytes);
+    wb__free(&context->allocator, copy, bytes + 1);
+    context->file = "";
+    return status;
+}
+
 void wb__manifest_free(wb__manifest *manifest)
 {
     if (manifest->arena.allocator != NULL)

@@ -70,6 +70,17 @@ static wb_findings *new_findings(const wb_allocator *allocator)
     return findings;
 }
 
+static bool has_manifest(const wb_verify_options *options)
+{
+    return options->manifest != NULL || options->manifest_text != NULL;
+}
+
+static wb__manifest_source manifest_of(const wb_verify_options *options)
+{
+    return (wb__manifest_source){options->manifest == NULL ? "" : options->manifest,
+                                 options->manifest_text, options->manifest_bytes};
+}
+
 /* Returns true if the error is about the model, not about this machine or this call. */
 static bool is_verdict(wb_status status)
 {
@@ -97,8 +108,10 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller
     }
     if (status == WB_OK)
         status = wb__verify(model, &context, options);
-    if (status == WB_OK && options->manifest != NULL)
-        status = wb__manifest_check(model, &context, options->manifest, NULL, options->progress);
+    if (status == WB_OK && has_manifest(options)) {
+        wb__manifest_source manifest = manifest_of(options);
+        status = wb__manifest_check(model, &context, &manifest, NULL, options->progress);
+    }
     if (status != WB_OK) {
         wb_findings_free(findings);
         return status;
@@ -113,12 +126,13 @@ static wb_status check_manifest(wb__context *context, const char *path,
                                 const wb_verify_options *options)
 {
     char *snapshot;
+    wb__manifest_source manifest = manifest_of(options);
     wb_status status = wb__snapshot_of(context, path, &snapshot);
     if (status == WB_ERROR_MEMORY)
         return status;
     (void)wb__error_reset(context->error, context->error);
-    status = wb__manifest_check(NULL, context, options->manifest,
-                                snapshot != NULL ? snapshot : path, options->progress);
+    status = wb__manifest_check(NULL, context, &manifest, snapshot != NULL ? snapshot : path,
+                                options->progress);
     if (snapshot != NULL)
         wb__free(&context->allocator, snapshot, strlen(snapshot) + 1);
     return status;
@@ -145,7 +159,7 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     }
     (void)wb__error_reset(context->error, context->error);
     status = WB_OK;
-    if (options->manifest != NULL)
+    if (has_manifest(options))
         status = check_manifest(context, path, options);
     if (status == WB_OK)
         *out = findings;

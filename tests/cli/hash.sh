@@ -52,3 +52,17 @@ grep manifest-length said
 cp whole llama/model.safetensors
 mv llama/model.safetensors llama/other.safetensors
 run verify --manifest llama.json llama
+# A manifest from standard input gives the same verdict as from a file.
+mv llama/other.safetensors llama/model.safetensors
+run verify --manifest - llama <llama.json
+wb hash --manifest - llama | run verify --manifest - llama
+printf '\377' | dd of=llama/model.safetensors bs=1 seek=2700 conv=notrunc 2>/dev/null
+for manifest in llama.json -; do
+    wb verify --manifest $manifest llama <llama.json >said.$manifest
+    echo "code $?"
+done
+cmp said.llama.json said.-
+run verify --manifest - llama <bad.json
+run verify --manifest - llama </dev/null
+run verify --manifest - - <llama/model.safetensors
+run verify --manifest - llama </

@@ -20,6 +20,8 @@ model=$(find "$DATA/models" -name '*.safetensors' | LC_ALL=C sort | head -n 1)
 wb inspect - <"$model" >plain.out || true
 wb inspect --sandbox - <"$model" >out || true
 cmp plain.out out
+wb hash --manifest manifest.json "$DATA/models/qwen3-bf16"
+wb verify --sandbox --manifest - "$DATA/models/qwen3-bf16" <manifest.json | grep sound
 # A model in a Hugging Face cache, a model in a store, patterns, and a file that is named alone
 same() {
     code=0

@@ -25,13 +25,8 @@ static int put(void *ctx, const char *text, size_t n)
     return fwrite(text, 1, n, ctx) != n;
 }
 
-static void make(void)
+static void make_manifest(void)
 {
-    folder = scratch_make();
-    model_path = text_of("%s/m.safetensors", folder);
-    manifest_path = text_of("%s/manifest.json", folder);
-    whole = st_bytes(header, sizeof header - 1, DATA, &whole_bytes);
-    write_file(model_path, whole, whole_bytes);
     wb_model *model;
     wb_hashes *hashes;
     wb_hash_options options = {.size = sizeof options, .flags = WB_HASH_FILES | WB_HASH_CHUNKS};
@@ -47,6 +42,16 @@ static void make(void)
     assert_int_equal(wb_hash_manifest(hashes, put, NULL, NULL), WB_ERROR_ARGUMENT);
     wb_hashes_free(hashes);
     wb_close(model);
+}
+
+static void make(void)
+{
+    folder = scratch_make();
+    model_path = text_of("%s/m.safetensors", folder);
+    manifest_path = text_of("%s/manifest.json", folder);
+    whole = st_bytes(header, sizeof header - 1, DATA, &whole_bytes);
+    write_file(model_path, whole, whole_bytes);
+    make_manifest();
 }
 
 static void drop(void)
@@ -92,10 +97,38 @@ static char *said(const wb_findings *findings)
     return all;
 }
 
+/* Verifies against the text of the manifest. */
+static wb_status verify_text(size_t bytes, const wb_limits *limits, wb_findings **findings,
+                             wb_error *error)
+{
+    size_t n;
+    unsigned char *file = read_file(manifest_path, &n);
+    char *text = malloc(n); /* without NUL, so that sanitizers see reads behind the end */
+    assert_non_null(text);
+    memcpy(text, file, n);
+    wb_open_options open = {.size = sizeof open, .limits = limits};
+    wb_verify_options options = {.size = sizeof options,
+                                 .open = &open,
+                                 .manifest_text = text,
+                                 .manifest_bytes = bytes < n ? bytes : n};
+    wb_status status = wb_verify(model_path, &options, findings, error);
+    assert_memory_equal(text, file, n); /* it is not changed */
+    free(text);
+    free(file);
+    return status;
+}
+
 static void expect(const char *expected, int verdict)
 {
+    wb_error error;
     wb_findings *findings = verify(NULL, NULL, WB_OK);
     char *text = said(findings);
+    assert_string_equal(text, expected);
+    assert_int_equal(wb_findings_verdict(findings), verdict);
+    free(text);
+    wb_findings_free(findings);
+    assert_int_equal(verify_text(SIZE_MAX, NULL, &findings, &error), WB_OK);
+    text = said(findings);
     assert_string_equal(text, expected);
     assert_int_equal(wb_findings_verdict(findings), verdict);
     free(text);
@@ -194,11 +227,22 @@ static void refused(void **state)
         "{\"weighbridge_manifest\":1,\"chunk_bytes\":1048576,\"files\":[{\"name\":\"x\","
         "\"bytes\":1,\"parts\":[{\"tensor\":3,\"bytes\":1,\"chunks\":[]}]}]}",
     };
+    wb_findings *findings;
+    wb_error error;
     make();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         write_file(manifest_path, texts[i], strlen(texts[i]));
         assert_null(verify(NULL, NULL, WB_ERROR_FORMAT));
+        assert_int_equal(verify_text(SIZE_MAX, NULL, &findings, &error), WB_ERROR_FORMAT);
     }
+    /* A manifest in memory obeys the limit for JSON files, and may be cut anywhere. */
+    make_manifest();
+    wb_limits limits;
+    wb_limits_default(&limits);
+    limits.json_bytes = 100;
+    assert_int_equal(verify_text(101, &limits, &findings, &error), WB_ERROR_LIMIT);
+    for (size_t bytes = 0; bytes <= 100; bytes++)
+        assert_int_equal(verify_text(bytes, &limits, &findings, &error), WB_ERROR_FORMAT);
     static const char later[] = "{\"weighbridge_manifest\":2}";
     write_file(manifest_path, later, sizeof later - 1);
     assert_null(verify(NULL, NULL, WB_ERROR_UNSUPPORTED));
