@@ -10,11 +10,14 @@
  *           scales, then all weights (DeepSeek V3)
  *   mlx4    30,720 weights of 4 bits with scales and biases, as MLX writes them: entries sorted by
  *           name, data_offsets first in each entry, tensor data not in the order of the names
+ *   moe     a complete model of 92,163 BF16 tensors: 60 layers with attention, router, shared experts
+ *           and 508 experts
  *   small   300 tensors, a dense model of 33 layers; header of 35 KB
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +85,46 @@ static void add_experts(header *h, void (*add_one)(header *h, const char *name, 
 static void add_big(header *h)
 {
     add_experts(h, add);
+}
+
+static void add_layer(header *h, int layer, const char *const *names, uint64_t rows,
+                      uint64_t columns)
+{
+    char name[128];
+    for (; *names != NULL; names++) {
+        (void)snprintf(name, sizeof name, "model.layers.%d.%s.weight", layer, *names);
+        add(h, name, rows, columns);
+    }
+}
+
+static void add_moe(header *h)
+{
+    static const char *const norms[] = {"input_layernorm", "post_attention_layernorm", NULL};
+    static const char *const head_norms[] = {"self_attn.q_norm", "self_attn.k_norm", NULL};
+    static const char *const squares[] = {"self_attn.q_proj", "self_attn.k_proj",
+                                          "self_attn.v_proj", "self_attn.o_proj", NULL};
+    static const char *const wide[] = {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj",
+                                       NULL};
+    static const char *const down[] = {"mlp.shared_experts.down_proj", NULL};
+    static const char *const router[] = {"mlp.gate", NULL};
+    char name[128];
+    add(h, "model.embed_tokens.weight", 1024, 2048);
+    add(h, "model.norm.weight", 2048, 0);
+    add(h, "lm_head.weight", 1024, 2048);
+    for (int layer = 0; layer < 60; layer++) {
+        add_layer(h, layer, norms, 2048, 0);
+        add_layer(h, layer, head_norms, 128, 0);
+        add_layer(h, layer, squares, 2048, 2048);
+        add_layer(h, layer, router, 508, 2048);
+        add_layer(h, layer, wide, 1408, 2048);
+        add_layer(h, layer, down, 2048, 1408);
+        for (int expert = 0; expert < 508 * 3; expert++) {
+            bool is_down = expert % 3 == 2;
+            (void)snprintf(name, sizeof name, "model.layers.%d.mlp.experts.%d.%s_proj.weight",
+                           layer, expert / 3, projections[expert % 3]);
+            add(h, name, is_down ? 2048 : 1408, is_down ? 1408 : 2048);
+        }
+    }
 }
 
 static void add_spaces(header *h)
@@ -197,12 +240,12 @@ static const struct workload {
     void (*fill)(header *h);
 } workloads[] = {
     {"big", "BF16", add_big}, {"spaces", "BF16", add_spaces}, {"fp8", "", add_fp8},
-    {"mlx4", "", add_mlx4},   {"small", "BF16", add_small},
+    {"mlx4", "", add_mlx4},   {"moe", "BF16", add_moe},       {"small", "BF16", add_small},
 };
 
 static int usage(void)
 {
-    fputs("usage: headers big|spaces|plain:DTYPE|fp8|mlx4|small FILE\n", stderr);
+    fputs("usage: headers big|spaces|plain:DTYPE|fp8|mlx4|moe|small FILE\n", stderr);
     return 4;
 }
 

@@ -12,11 +12,17 @@ typedef struct stacking {
     size_t parts;
 } stacking;
 
+/* Returns the kind of a tensor, and in *packed its packing or NULL. */
+static const wb__kind *kind_of(const wb__names *names, uint64_t number, const wb__packed **packed)
+{
+    size_t stored = wb__tensors_stored(names->tensors, number, packed);
+    return *packed != NULL ? &(*packed)->packing->kind : wb__table_kind_of(names->table, stored);
+}
+
 const wb__kind *wb__names_kind(const wb__names *names, uint64_t number)
 {
     const wb__packed *packed;
-    size_t stored = wb__tensors_stored(names->tensors, number, &packed);
-    return packed != NULL ? &packed->packing->kind : wb__table_kind_of(names->table, stored);
+    return kind_of(names, number, &packed);
 }
 
 const wb__kind *wb__names_embedding(const wb__names *names)
@@ -98,9 +104,20 @@ static bool add_part(wb__names *names, stacking *stack, wb__name_entry *entry, u
     return true;
 }
 
-static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
-                       const wb__matched *matched)
+/* Adds the next tensor of a stack that has an entry. */
+static bool add_similar(wb__names *names, stacking *stack, uint32_t tensor,
+                        const wb__similar *similar)
 {
+    wb__name_entry *entry = wb__list_at(&names->entries, similar->entry);
+    names->of[tensor] = similar->entry;
+    names->gguf_names += similar->matched.spelling != NULL &&
+                         (similar->matched.spelling->sides & WB__SIDE_GGUF) != 0;
+    return add_part(names, stack, entry, tensor, similar->matched.expert);
+}
+
+static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor, wb__similar *similar)
+{
+    const wb__matched *matched = &similar->matched;
     char buffer[WB__STEM_MAX * 2];
     wb__str text = {buffer, wb__canonical_write(matched->rule, matched->layer, matched->suffix,
                                                 buffer, sizeof buffer)};
@@ -132,6 +149,8 @@ static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
         names->slots[slot] = (uint32_t)names->entries.count;
     }
     names->of[tensor] = names->slots[slot] - 1;
+    if (matched->has_expert)
+        similar->entry = names->slots[slot] - 1;
     names->gguf_names +=
         matched->spelling != NULL && (matched->spelling->sides & WB__SIDE_GGUF) != 0;
     if (wb__rule_has_layer(matched->rule)) {
@@ -144,34 +163,34 @@ static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
 
 static bool map_tensors(wb__names *names, stacking *stack)
 {
-    wb__matched matched;
-    for (size_t i = 0; i < names->tensors->count; i++) {
+    bool added = true;
+    wb__matcher *matcher = wb__alloc(&names->allocator, sizeof *matcher);
+    if (matcher == NULL)
+        return false;
+    wb__matcher_start(matcher, &names->rules);
+    for (size_t i = 0; i < names->tensors->count && added; i++) {
         names->of[i] = WB__NO_ENTRY;
-        if (!wb__rule_match(&names->rules, name_of(names, i), &matched))
+        wb__similar *similar = wb__matcher_next(matcher, name_of(names, i));
+        if (similar == NULL)
             names->unmapped++;
-        else if (matched.rule->canonical == NULL)
+        else if (similar->matched.rule->canonical == NULL)
             names->known++;
-        else if (!add_tensor(names, stack, (uint32_t)i, &matched))
-            return false;
+        else if (similar->entry != UINT32_MAX)
+            added = add_similar(names, stack, (uint32_t)i, similar);
+        else
+            added = add_tensor(names, stack, (uint32_t)i, similar);
     }
-    return true;
+    wb__free(&names->allocator, matcher, sizeof *matcher);
+    return added;
 }
 
 /* ---- views ---- */
 
-static const wb__packed *packed_of(const wb__names *names, uint32_t number)
+/* Returns true if tensor `b` has the kind `x` and the packing of `p`, which may be NULL. */
+static bool are_alike(const wb__names *names, const wb__kind *x, const wb__packed *p, uint32_t b)
 {
-    const wb__packed *packed;
-    (void)wb__tensors_stored(names->tensors, number, &packed);
-    return packed;
-}
-
-static bool are_alike(const wb__names *names, uint32_t a, uint32_t b)
-{
-    const wb__kind *x = wb__names_kind(names, a);
-    const wb__kind *y = wb__names_kind(names, b);
-    const wb__packed *p = packed_of(names, a);
-    const wb__packed *q = packed_of(names, b);
+    const wb__packed *q;
+    const wb__kind *y = kind_of(names, b, &q);
     if ((p == NULL) != (q == NULL) || (p != NULL && (p->packing->scheme != q->packing->scheme ||
                                                      p->packing->bits != q->packing->bits ||
                                                      p->packing->group != q->packing->group)))
@@ -205,10 +224,12 @@ static bool order_parts(const wb__names *names, const stacking *stack, const wb_
 {
     for (uint32_t i = 0; i < entry->experts; i++)
         parts[i] = WB__NO_TENSOR;
+    const wb__packed *packed;
+    const wb__kind *kind = kind_of(names, entry->first, &packed);
     for (uint32_t part = entry->first; part != WB__NO_TENSOR; part = stack->next[part]) {
         uint32_t expert = stack->expert[part];
         if (expert >= entry->experts || parts[expert] != WB__NO_TENSOR ||
-            !are_alike(names, entry->first, part))
+            !are_alike(names, kind, packed, part))
             return false;
         parts[expert] = part;
     }

@@ -231,6 +231,130 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
     return false;
 }
 
+/* ---- many names ---- */
+
+/* Returns true if a text has a number between dots, as in "mlp.0". */
+static bool has_number(wb__str text)
+{
+    uint32_t number;
+    for (size_t from = 0, to; from <= text.len; from = to + 1) {
+        const char *dot = memchr(text.ptr + from, '.', text.len - from);
+        to = dot == NULL ? text.len : (size_t)(dot - text.ptr);
+        if (read_number(text.ptr + from, to - from, &number))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if a wrapper prefix of the family has a number. */
+static bool has_numbered_wrapper(const wb__family *family)
+{
+    wb__str wrapper;
+    for (; family != NULL; family = family->base) {
+        for (const char *rest = family->wrappers; wb__spelling_next(&rest, &wrapper);) {
+            if (has_number(wrapper))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Names with the same text around their numbers have the same rule, unless numbers are also part of
+ * a wrapper or of a spelling. */
+void wb__matcher_start(wb__matcher *matcher, const wb__rule_table *table)
+{
+    matcher->table = table;
+    matcher->count = matcher->last = 0;
+    matcher->has_layers = !has_numbered_wrapper(table->family);
+    matcher->has_experts = matcher->has_layers;
+    for (size_t i = 0; i < table->count && matcher->has_experts; i++)
+        matcher->has_experts = !has_number(table->entries[i].text);
+}
+
+/* Reads the digits of `name` at *at, up to the next dot or the end, as a number. */
+static bool take_number(wb__str name, size_t *at, uint32_t *number)
+{
+    size_t from = *at;
+    while (*at < name.len && name.ptr[*at] >= '0' && name.ptr[*at] <= '9')
+        ++*at;
+    return read_number(name.ptr + from, *at - from, number);
+}
+
+/* Consumes the bytes from..to of the earlier name. */
+static bool take_text(const wb__similar *s, size_t from, size_t to, wb__str name, size_t *at)
+{
+    if (name.len - *at < to - from || memcmp(name.ptr + *at, s->name.ptr + from, to - from) != 0)
+        return false;
+    *at += to - from;
+    return true;
+}
+
+/* Returns true if the name differs from an earlier one only in its numbers, which it sets in
+ * s->matched. */
+static bool is_similar(wb__similar *s, wb__str name)
+{
+    size_t at = 0, rest = s->to[s->matched.has_expert];
+    uint32_t layer, expert = 0;
+    if (!take_text(s, 0, s->from[0], name, &at) || !take_number(name, &at, &layer))
+        return false;
+    if (s->matched.has_expert &&
+        (!take_text(s, s->to[0], s->from[1], name, &at) || !take_number(name, &at, &expert)))
+        return false;
+    if (name.len - at != s->name.len - rest || !take_text(s, rest, s->name.len, name, &at))
+        return false;
+    if (layer != s->matched.layer)
+        s->entry = UINT32_MAX;
+    s->matched.layer = layer;
+    s->matched.expert = expert;
+    return true;
+}
+
+/* Sets the positions of the numbers in an earlier name. Returns false if it cannot be compared with
+ * later names. */
+static bool find_numbers(const wb__matcher *matcher, wb__similar *s)
+{
+    parts p;
+    if (!take_apart(matcher->table->family, s->name, &p) || p.numbers == 0 ||
+        !(p.numbers > 1 ? matcher->has_experts : matcher->has_layers) ||
+        s->name.len > WB__STEM_MAX - 4 * MAX_NUMBERS)
+        return false;
+    size_t skipped = (size_t)(p.stem.ptr - s->name.ptr);
+    for (unsigned i = 0; i < p.numbers; i++) {
+        s->from[i] = skipped + p.from[i];
+        s->to[i] = skipped + p.to[i];
+    }
+    return true;
+}
+
+wb__similar *wb__matcher_next(wb__matcher *matcher, wb__str name)
+{
+    wb__similar *last = &matcher->names[matcher->last], *s;
+    if (matcher->count > 0 && name.len <= WB__STEM_MAX - 4 * MAX_NUMBERS) {
+        s = &matcher->names[last->next];
+        for (size_t tried = 0; tried < matcher->count; tried++) {
+            if (is_similar(s, name)) {
+                last->next = matcher->last = (size_t)(s - matcher->names);
+                return s;
+            }
+            s = &matcher->names[tried];
+        }
+    }
+    /* The last place is for names that are not compared with later ones. */
+    s = &matcher
+             ->names[matcher->count < WB__SIMILAR_MAX - 1 ? matcher->count : WB__SIMILAR_MAX - 1];
+    if (!wb__rule_match(matcher->table, name, &s->matched))
+        return NULL;
+    s->name = name;
+    s->entry = UINT32_MAX;
+    s->next = 0;
+    if (s != &matcher->names[WB__SIMILAR_MAX - 1] && find_numbers(matcher, s)) {
+        if (matcher->count > 0)
+            last->next = matcher->count;
+        matcher->last = matcher->count++;
+    }
+    return s;
+}
+
 const wb__spelling *wb__rule_spelling(const wb__rule *rule, uint8_t side)
 {
     for (size_t i = 0; i < rule->spelling_count; i++) {

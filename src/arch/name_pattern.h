@@ -50,6 +50,44 @@ void wb__rule_table_make(wb__rule_table *table, const wb__family *family);
 /* Finds the rule for a name; returns false if there is none. */
 bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matched);
 
+/* ---- many names ---- */
+
+#define WB__SIMILAR_MAX 64 /* number of names that a wb__matcher compares with */
+
+/* A name that was matched, for comparison with later names. */
+typedef struct wb__similar {
+    wb__str name;
+    wb__matched matched;
+    size_t from[2], to[2]; /* positions of the layer and of the expert in `name` */
+    size_t next;           /* index of the name that followed this one */
+    uint32_t entry;        /* for the caller: belongs to `matched` */
+} wb__similar;
+
+/*
+ * Matches the names of a model one after the other, with the same results as wb__rule_match. Most
+ * names differ from an earlier one only in the numbers of layer and expert, and the order of such
+ * names repeats: q, k, v of each layer, or gate, up, down of each expert. The matcher therefore
+ * compares a name with the one that followed the last time, which is several times as fast.
+ */
+typedef struct wb__matcher {
+    const wb__rule_table *table;
+    wb__similar names[WB__SIMILAR_MAX];
+    size_t count;
+    size_t last;      /* index of the name that was matched last */
+    bool has_layers;  /* names that differ only in the layer have the same rule */
+    bool has_experts; /* names that differ only in layer and expert have the same rule */
+} wb__matcher;
+
+void wb__matcher_start(wb__matcher *matcher, const wb__rule_table *table);
+
+/*
+ * Finds the rule for the next name, which must stay valid as long as the matcher is used. Returns
+ * NULL if there is none. The result is valid until the next call. Its `matched` describes the name;
+ * `entry` is the value that the caller set for a name of the same rule, suffix and layer, or
+ * UINT32_MAX.
+ */
+wb__similar *wb__matcher_next(wb__matcher *matcher, wb__str name);
+
 /*
  * Returns true if the name is that of a scale for activations or for a key/value cache, such as
  * NAME.input_scale of a packed weight.

@@ -35,8 +35,16 @@ bool wb__str_ends_with(wb__str text, wb__str end)
 
 size_t wb__str_find(wb__str text, wb__str part)
 {
+    if (part.len == 0)
+        return 0;
     for (size_t at = 0; at + part.len <= text.len; at++) {
-        if (wb__str_equal((wb__str){text.ptr + at, part.len}, part))
+        const char *first = memchr(text.ptr + at, part.ptr[0], text.len - part.len + 1 - at);
+        if (first == NULL)
+            return SIZE_MAX;
+        at = (size_t)(first - text.ptr);
+        /* Many calls of memcmp for a common first byte would be slow. */
+        if ((part.len == 1 || first[1] == part.ptr[1]) &&
+            wb__str_equal((wb__str){first, part.len}, part))
             return at;
     }
     return SIZE_MAX;

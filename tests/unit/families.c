@@ -134,8 +134,9 @@ static void hides_families_of_the_same_name(void **state)
 static void bases_in_any_order(void **state)
 {
     (void)state;
-    const char *texts[] = {"family a : b\ngguf a\n", "family b : c\n",
-                           "family c : llama\n" ODD_NAME, "family d : llama\ngguf d\n",
+    const char *strange = "family c : llama\n" ODD_NAME;
+    const char *texts[] = {"family a : b\ngguf a\n", "family b : c\n", strange,
+                           "family d : llama\ngguf d\n",
                            "family llama : llama\ntensor L.even | L.even | B.second\n"};
     check(texts, 5, "a", "blk.3.strange.weight", "layers.3.odd.weight");
     check(texts, 5, "d", "blk.3.second.weight", "layers.3.even.weight");
@@ -354,7 +355,8 @@ static void circular_definitions(void **state)
 static void lack_of_memory(void **state)
 {
     (void)state;
-    const char *texts[] = {"family a : b\ngguf mine\n", "family b : llama\n" ODD_NAME};
+    const char *strange = "family b : llama\n" ODD_NAME;
+    const char *texts[] = {"family a : b\ngguf mine\n", strange};
     bool failed = true;
     for (size_t at = 1; failed; at++) {
         counter c = {.fail_at = at};

@@ -137,6 +137,78 @@ static void tables_are_sound(void **state)
     }
 }
 
+/* ---- many names: the matcher gives the results of wb__rule_match ---- */
+
+#define MANY 4000
+
+/* Writes a name: mostly a spelling of the table with random numbers, sometimes damaged. */
+static size_t random_name(const wb__rule_table *table, uint64_t *random, char *name, size_t size)
+{
+    static const char *const begins[] = {"", "", "model.", "language_model.model.", "1.", "7."};
+    static const char damage[] = ".0129{}a";
+    const uint64_t draw = next_random(random);
+    size_t n = (size_t)snprintf(name, size, "%s", begins[draw % 6]);
+    uint32_t layer = (uint32_t)(draw >> 8 & 3), expert = (uint32_t)(draw >> 16 & 7);
+    if ((draw >> 24 & 15) == 0)
+        layer = 65530 + (uint32_t)(draw >> 32 & 15);
+    n += wb__pattern_expand(table->entries[(draw >> 40) % table->count].text, layer, expert,
+                            (wb__suffix)((draw >> 4) % 3), name + n, size - n);
+    if ((draw >> 28 & 7) == 0 && n > 0)
+        name[(draw >> 52) % n] = damage[draw >> 32 & 7];
+    return n;
+}
+
+static void compare_matches(const wb__rule_table *table, uint64_t *random)
+{
+    static char texts[MANY][256];
+    static wb__matcher matcher;
+    wb__matcher_start(&matcher, table);
+    for (size_t i = 0; i < MANY; i++) {
+        wb__matched expected;
+        wb__str name = {texts[i], random_name(table, random, texts[i], sizeof texts[i])};
+        bool found = wb__rule_match(table, name, &expected);
+        wb__similar *similar = wb__matcher_next(&matcher, name);
+        assert_true(found == (similar != NULL));
+        if (!found)
+            continue;
+        const wb__matched *m = &similar->matched;
+        if (m->rule != expected.rule || m->spelling != expected.spelling ||
+            m->suffix != expected.suffix || m->layer != expected.layer ||
+            m->has_expert != expected.has_expert || m->expert != expected.expert)
+            fail_msg("%s: %.*s", table->family->name, (int)name.len, name.ptr);
+        /* The value of the caller belongs to the rule, the suffix and the layer. */
+        uint32_t entry = (uint32_t)((uintptr_t)m->rule / sizeof *m->rule) << 19 | m->layer << 2 |
+                         (uint32_t)m->suffix;
+        assert_true(similar->entry == UINT32_MAX || similar->entry == entry);
+        similar->entry = entry;
+    }
+}
+
+static void many_names(void **state)
+{
+    (void)state;
+    static wb__rule_table table;
+    uint64_t random = 1;
+    for (size_t i = 0; i < wb__family_count; i++) {
+        wb__rule_table_make(&table, wb__families[i]);
+        compare_matches(&table, &random);
+    }
+    /* Numbers in wrapper prefixes and in names */
+    const wb__family family = {
+        .name = "x",
+        .wrappers = "layers.1.|7.",
+        .rules = (const wb__rule[]){{.canonical = "layers.{n}.x"}, {.canonical = "x"}},
+        .rule_count = 2};
+    const wb__family named = {
+        .name = "y",
+        .rules = (const wb__rule[]){{.canonical = "a.{n}.mlp.0"}, {.canonical = "a.{n}.mlp.{e}"}},
+        .rule_count = 2};
+    wb__rule_table_make(&table, &family);
+    compare_matches(&table, &random);
+    wb__rule_table_make(&table, &named);
+    compare_matches(&table, &random);
+}
+
 /* ---- experts stored as separate tensors ---- */
 
 static void experts_are_one(void **state)
@@ -457,9 +529,13 @@ static void allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_taken_apart), cmocka_unit_test(tables_are_sound),
-        cmocka_unit_test(experts_are_one),       cmocka_unit_test(ties_and_names),
-        cmocka_unit_test(verify_tells),          cmocka_unit_test(threads_get_one_answer),
+        cmocka_unit_test(names_are_taken_apart),
+        cmocka_unit_test(tables_are_sound),
+        cmocka_unit_test(many_names),
+        cmocka_unit_test(experts_are_one),
+        cmocka_unit_test(ties_and_names),
+        cmocka_unit_test(verify_tells),
+        cmocka_unit_test(threads_get_one_answer),
         cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
