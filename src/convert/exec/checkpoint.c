@@ -220,7 +220,8 @@ wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
         i += piece;
         journal->count += piece;
     }
-    journal->next = journal->count;
+    if (n > 0) /* all records of the earlier run were used; they come before those of new tiles */
+        journal->next = journal->count;
     if (os_error == 0)
         return WB_OK;
     context->file = journal->path;
