@@ -13,7 +13,7 @@
 /* The commands that take an address in place of a path. */
 #define REMOTE                                                                                     \
     (IN(INSPECT) | IN(VERIFY) | IN(LOAD) | IN(DOCTOR) | IN(EXPORT) | IN(HASH) | IN(CONVERT) |      \
-     IN(DIFF) | IN(GET) | IN(PULL))
+     IN(DIFF) | IN(GET) | IN(PULL) | IN(PUSH))
 #define IN_ALL (~0u)
 #define IN_NONE 0u
 

@@ -132,18 +132,5 @@ static wb_status pull_files(const arguments *args, wb_net *net, wb_error *error)
 
 int command_pull(const arguments *args)
 {
-    wb_net *net;
-    wb_error error;
-    int code = remote_open(args, &net);
-    if (code != 0)
-        return code;
-    wb_status status = pull_files(args, net, &error);
-    wb_net_close(net);
-    if (status == WB_OK)
-        return EXIT_CLEAN;
-    if (args->given[OPTION_JSON])
-        json_failure(args->operands[0], &error);
-    else
-        report_error(args->operands[0], &error);
-    return exit_code_of(status);
+    return remote_run(args, pull_files);
 }

@@ -27,7 +27,7 @@ static bool take_retries(const arguments *args, uint32_t *retries)
     return true;
 }
 
-int remote_open(const arguments *args, wb_net **net)
+static int open_net(const arguments *args, wb_net **net)
 {
     wb_error error;
     wb_net_options options = WB_NET_OPTIONS_INIT;
@@ -44,12 +44,32 @@ int remote_open(const arguments *args, wb_net **net)
     return exit_code_of(error.status);
 }
 
+int remote_run(const arguments *args,
+               wb_status (*work)(const arguments *args, wb_net *net, wb_error *error))
+{
+    wb_net *net;
+    wb_error error;
+    int code = open_net(args, &net);
+    if (code != 0)
+        return code;
+    wb_status status = work(args, net, &error);
+    wb_net_close(net);
+    if (status == WB_OK)
+        return EXIT_CLEAN;
+    if (args->given[OPTION_JSON])
+        json_failure(args->operands[0], &error);
+    else
+        report_error(args->operands[0], &error);
+    return exit_code_of(status);
+}
+
 int remote_start(const arguments *args)
 {
     bool any = false;
     for (size_t i = 0; i < args->count && !any; i++)
         any = wb_net_owns(args->operands[i]) != 0;
-    if (!any || args->command == COMMAND_PULL) /* wb pull opens the network itself */
+    bool opens_itself = args->command == COMMAND_PULL || args->command == COMMAND_PUSH;
+    if (!any || opens_itself)
         return 0;
     if (!(option_table[OPTION_PLAIN_HTTP].commands >> args->command & 1))
         return report_usage(MSG_REMOTE_COMMAND, command_table[args->command].name);
@@ -58,7 +78,7 @@ int remote_start(const arguments *args)
     if (args->given[OPTION_SANDBOX])
         return report_usage(MSG_REMOTE_SANDBOX);
     wb_error error;
-    int code = remote_open(args, &network);
+    int code = open_net(args, &network);
     if (code == 0 && wb_net_files(network, &files, &error) != WB_OK) {
         report_error("", &error);
         code = exit_code_of(error.status);

@@ -16,10 +16,11 @@ int remote_start(const arguments *args);
  * operand is an address. */
 const wb_files *remote_files(void);
 
-/* Opens the network for a command that always uses it. The caller owns *net. Returns 0, or an exit
- * code after reporting the error.
+/* Runs a command that uses the network and opens no model. `work` does the work. Reports its failure
+ * and returns the exit code.
  */
-int remote_open(const arguments *args, wb_net **net);
+int remote_run(const arguments *args,
+               wb_status (*work)(const arguments *args, wb_net *net, wb_error *error));
 
 /* Returns true if the path is the address of a directory. */
 bool remote_is_folder(const char *path);

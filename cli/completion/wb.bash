@@ -17,7 +17,7 @@ _wb() {
         ((i == COMP_CWORD)) && continue
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--sha256|--family|--max-header|--store|--retries|--jobs|-j|--progress|--color)
+        --sort|--top|--filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--to|--include|--exclude|--sha256|--message|-m|--revision|--family|--max-header|--store|--retries|--jobs|-j|--progress|--color)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -179,6 +179,14 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --message|-m)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --revision)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --family)
         return
         ;;
@@ -208,7 +216,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull push help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -286,11 +294,16 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --force --to --include --exclude --sha256 --repair --dry-run --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
         fi
         ;;
+    push)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --dry-run --message --revision --plain-http --retries --netrc --progress --color --verbose --help' -- "$cur"))
+        fi
+        ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --progress --color --verbose --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign pull push help' -- "$cur"))
         fi
         ;;
     esac

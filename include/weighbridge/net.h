@@ -199,6 +199,83 @@ WB_API wb_status wb_pull_file_at(const wb_pull *pull, uint64_t i, wb_pull_file *
 WB_API wb_status wb_pull_run(wb_pull *pull, const wb_progress *progress,
                              wb_error *error) WB_MUST_CHECK;
 
+/* ---- push: files from the disk to a hub ---- */
+
+/*
+ * Files that are sent to a repository of a hub, in one commit. Not thread-safe.
+ *
+ *     const char *paths[] = {"model/"};
+ *     wb_push_open(net, "hf://owner/name", paths, 1, NULL, &push, &error);     what is missing
+ *     wb_push_run(push, NULL, &error);                                         send it
+ *     wb_push_close(push);
+ *
+ * Files that the repository has already are not sent. If the process is killed, the next
+ * wb_push_run does not send those large files again whose contents the hub had received completely.
+ * No file is deleted in the repository.
+ */
+typedef struct wb_push wb_push;
+
+typedef struct wb_push_options {
+    size_t size;          /* sizeof(wb_push_options) */
+    uint32_t flags;       /* must be 0 */
+    const char *message;  /* of the commit: a line, and a description below; NULL: a default */
+    const char *revision; /* branch, in place of the revision in the address; NULL: that one */
+} wb_push_options;
+#define WB_PUSH_OPTIONS_INIT WB_INIT(wb_push_options)
+
+/* A file of a push. */
+typedef struct wb_push_file {
+    size_t size;       /* sizeof(wb_push_file) */
+    const char *path;  /* in the repository; valid until wb_push_close */
+    const char *local; /* on this machine; valid as `path` */
+    uint64_t bytes;
+    int is_there;   /* the repository had the file with the same contents */
+    int is_ignored; /* after wb_push_run: the hub does not accept the file (.gitignore) */
+} wb_push_file;
+#define WB_PUSH_FILE_INIT WB_INIT(wb_push_file)
+
+/*
+ * Lists the files and the repository, and compares them. Sends no file.
+ *
+ * address  hf://OWNER/NAME[@BRANCH][/FOLDER]; the repository must exist; FOLDER is the directory in
+ *          the repository that receives the files
+ * paths    files, and directories, whose files are sent with their relative paths. Directories with
+ *          the names .git and .cache, and files of interrupted downloads, are omitted. Symbolic
+ *          links in a directory must not lead outside it.
+ * options  NULL: defaults; read during the call
+ * push     owned, release with wb_push_close before wb_net_close
+ *
+ * Fails with ARGUMENT, NOT_FOUND, FORMAT (an answer of the hub is not valid), IO, CHANGED, LIMIT or
+ * MEMORY.
+ */
+WB_API wb_status wb_push_open(wb_net *net, const char *address, const char *const *paths,
+                              size_t count, const wb_push_options *options, wb_push **push,
+                              wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_push_close(wb_push *push);
+
+/* Returns the commit of the branch: after wb_push_run the new one, else the one with which the files
+ * were compared. 40 hexadecimal digits, valid until wb_push_close. */
+WB_API const char *wb_push_commit(const wb_push *push);
+
+WB_API uint64_t wb_push_count(const wb_push *push);
+
+/* Describes file i, in byte order of the paths. Fails with ARGUMENT if there is no such file. */
+WB_API wb_status wb_push_file_at(const wb_push *push, uint64_t i, wb_push_file *file,
+                                 wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Sends the files that are missing and makes the commit. Makes no commit if none is missing.
+ *
+ * progress  NULL: none; counts the bytes of the large files (git LFS)
+ *
+ * Fails with IO (network, no permission, another commit was made since wb_push_open), CHANGED (a
+ * file on the disk), FORMAT, CANCELLED, LIMIT or MEMORY.
+ */
+WB_API wb_status wb_push_run(wb_push *push, const wb_progress *progress,
+                             wb_error *error) WB_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,9 @@
 
 #define BULK_BUFFER (512L << 10) /* the largest buffer that libcurl 7.88 permits */
 #define POLL_MS 1000
+/* Minimum time limit in seconds for a response to a request with a body: the server may first have
+ * to process what it has received. */
+#define BODY_STALL 120L
 #define IDLE_CONNECTIONS 64L
 
 struct wb__engine {
@@ -86,6 +89,31 @@ static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
     return exchange->stopped ? 0 : size * n;
 }
 
+static size_t on_read(char *to, size_t size, size_t n, void *ctx)
+{
+    wb__exchange *exchange = ctx;
+    uint64_t left = exchange->body_bytes - exchange->body_sent;
+    size_t taken = left < size * n ? (size_t)left : size * n;
+    if (atomic_load(&exchange->cancelled))
+        return CURL_READFUNC_ABORT;
+    if (taken > 0 && !exchange->body(exchange->owner, exchange->body_sent, (uint8_t *)to, taken)) {
+        exchange->stopped = true;
+        return CURL_READFUNC_ABORT;
+    }
+    exchange->body_sent += taken;
+    return taken;
+}
+
+/* Called if the body must be sent again, because the server had closed an idle connection. */
+static int on_seek(void *ctx, curl_off_t offset, int origin)
+{
+    wb__exchange *exchange = ctx;
+    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->body_bytes)
+        return CURL_SEEKFUNC_FAIL;
+    exchange->body_sent = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
 /* ---- one exchange ---- */
 
 /* Sets an option and records a failure in `good`. */
@@ -117,11 +145,33 @@ static bool set_transport(wb__engine *engine, CURL *easy, const wb__exchange *ex
     return good;
 }
 
+static bool set_body(wb__engine *engine, CURL *easy, wb__exchange *exchange)
+{
+    const wb__curl *api = engine->api;
+    long stall = (long)engine->options.stall_timeout;
+    bool good = true;
+    if (exchange->method == NULL)
+        return true;
+    SET(CURLOPT_UPLOAD, 1L);
+    SET(CURLOPT_CUSTOMREQUEST, exchange->method);
+    SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, (void *)exchange);
+    SET(CURLOPT_SEEKFUNCTION, on_seek);
+    SET(CURLOPT_SEEKDATA, (void *)exchange);
+    SET(CURLOPT_LOW_SPEED_TIME, stall < BODY_STALL ? BODY_STALL : stall);
+    if (exchange->bulk)
+        (void)api->easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, BULK_BUFFER);
+    return good;
+}
+
 static bool set_fields(wb__engine *engine, wb__exchange *exchange)
 {
     const char *fields = exchange->fields == NULL ? "" : exchange->fields;
     struct curl_slist *list = engine->api->slist_append(NULL, "Accept-Encoding: identity");
     exchange->list = list;
+    if (list != NULL && exchange->method != NULL) /* do not wait for "100 Continue" */
+        list = engine->api->slist_append(list, "Expect:");
     for (; list != NULL && *fields != '\0'; fields += strlen(fields) + 1)
         list = engine->api->slist_append(list, fields);
     return list != NULL;
@@ -147,7 +197,7 @@ static bool prepare(wb__engine *engine, wb__exchange *exchange)
     SET(CURLOPT_HEADERDATA, (void *)exchange);
     SET(CURLOPT_WRITEFUNCTION, on_data);
     SET(CURLOPT_WRITEDATA, (void *)exchange);
-    return set_transport(engine, easy, exchange) && good;
+    return set_transport(engine, easy, exchange) && set_body(engine, easy, exchange) && good;
 }
 
 static void link_active(wb__engine *engine, wb__exchange *exchange)
@@ -348,6 +398,7 @@ wb_status wb__engine_start(wb__engine *engine, wb__context *context, wb__exchang
     wb__response_init(&exchange->response, &engine->allocator);
     exchange->engine = engine;
     exchange->begun = exchange->stopped = false;
+    exchange->body_sent = 0;
     exchange->detail[0] = '\0';
     exchange->os_error = 0;
     atomic_store(&exchange->cancelled, false);

@@ -1,7 +1,7 @@
 /*
  * net/engine.h: HTTP requests through libcurl, many at a time, on one thread of their own.
  *
- * An exchange is one GET request and its response. wb__engine_start hands it to the engine's
+ * An exchange is one request and its response. wb__engine_start hands it to the engine's
  * thread, which calls `begin` when the header is complete, `data` for each piece of the body, and
  * `finished` once at the end; these functions must not block for long. Until `finished`, the
  * exchange and all memory that it borrows belong to the engine. Redirects are not followed, nothing
@@ -41,6 +41,10 @@ struct wb__exchange {
     const char *url;    /* canonical text of a wb__url */
     const char *fields; /* header fields, each followed by NUL, and a NUL at the end; may be NULL */
     bool bulk;          /* large bodies: HTTP/1.1, large buffers */
+    const char *method; /* "POST" or "PUT", with a body; NULL: GET */
+    uint64_t body_bytes; /* length of the body of the request */
+    /* Copies n bytes of the body of the request to `to`. Returns false on failure. */
+    bool (*body)(void *owner, uint64_t offset, uint8_t *to, size_t n);
 
     void *owner;
     bool (*begin)(void *owner, const wb__response *response); /* may be NULL */
@@ -58,6 +62,7 @@ struct wb__exchange {
     wb__exchange *previous, *next;
     void *easy, *list;
     bool begun, stopped;
+    uint64_t body_sent; /* bytes of the body that libcurl has taken */
     atomic_bool cancelled;
 };
 

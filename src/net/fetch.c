@@ -42,6 +42,13 @@ static bool take_data(void *owner, const uint8_t *bytes, size_t n)
     return !wb__buffer_failed(&a->fetch->reply);
 }
 
+static bool give_body(void *owner, uint64_t offset, uint8_t *to, size_t n)
+{
+    const attempt *a = owner;
+    memcpy(to, a->fetch->body.ptr + offset, n);
+    return true;
+}
+
 static void finished(void *owner)
 {
     attempt *a = owner;
@@ -52,10 +59,22 @@ static void finished(void *owner)
     wb__net_unlock(a->net);
 }
 
+static void add_field(wb__buffer *fields, const char *name, const char *value)
+{
+    wb__buffer_text(fields, name);
+    wb__buffer_text(fields, value);
+    wb__buffer_add(fields, "", 1);
+}
+
 static wb_status make_fields(attempt *a, wb__context *context)
 {
     a->fields = (wb__buffer){.allocator = &a->net->allocator, .ceiling = FIELDS_MAX};
     wb__trust_add_token(&a->fields, &a->net->settings, &a->fetch->url);
+    if (a->fetch->type != NULL) {
+        add_field(&a->fields, "Content-Type: ", a->fetch->type);
+        if (strcmp(a->fetch->type, WB__TYPE_LFS) == 0) /* the API of git LFS demands this */
+            add_field(&a->fields, "Accept: ", a->fetch->type);
+    }
     wb__buffer_add(&a->fields, "", 1);
     return wb__buffer_failed(&a->fields) ? wb__fail_memory(context) : WB_OK;
 }
@@ -73,6 +92,11 @@ static wb_status try_once(attempt *a, wb__context *context)
                                  .owner = a,
                                  .data = take_data,
                                  .finished = finished};
+    if (fetch->type != NULL) {
+        a->exchange.method = "POST";
+        a->exchange.body = give_body;
+        a->exchange.body_bytes = fetch->body.len;
+    }
     if (status == WB_OK)
         status = wb__net_start(a->net, context, &a->exchange);
     if (status == WB_OK) {
@@ -133,6 +157,19 @@ static bool is_final(const attempt *a)
            !wb__status_passes(a->fetch->response.status);
 }
 
+/* Returns true if the same request may succeed later. */
+static bool may_pass(const attempt *a)
+{
+    wb__outcome outcome = a->exchange.outcome;
+    unsigned status = a->fetch->response.status;
+    if (a->fetch->once && (outcome == WB__OUTCOME_COMPLETE
+                               ? status != 429 && status != 503
+                               : outcome != WB__OUTCOME_RESOLVE && outcome != WB__OUTCOME_CONNECT))
+        return false;
+    return outcome == WB__OUTCOME_COMPLETE ? wb__status_passes(status)
+                                           : wb__outcome_passes(outcome);
+}
+
 static wb_status check_reply(const attempt *a, wb__context *context)
 {
     const wb__buffer *reply = &a->fetch->reply;
@@ -157,7 +194,8 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
         wb_status status = try_once(&a, context);
         if (status != WB_OK)
             return status;
-        bool moved = is_final(&a) && wb__status_redirects(fetch->response.status) &&
+        bool moved = is_final(&a) && fetch->type == NULL &&
+                     wb__status_redirects(fetch->response.status) &&
                      wb__response_get(&fetch->response, WB__FIELD_LOCATION) != NULL;
         if (moved) {
             status = follow(fetch, net, context, &redirects);
@@ -165,10 +203,7 @@ wb_status wb__fetch_run(wb__fetch *fetch, wb_net *net, wb__context *context)
                 return status;
             continue;
         }
-        bool passes = a.exchange.outcome == WB__OUTCOME_COMPLETE
-                          ? wb__status_passes(fetch->response.status)
-                          : wb__outcome_passes(a.exchange.outcome);
-        if (!passes || !wait_again(&a, &failures))
+        if (!may_pass(&a) || !wait_again(&a, &failures))
             return check_reply(&a, context);
     }
 }

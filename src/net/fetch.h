@@ -1,6 +1,6 @@
 /*
- * net/fetch.h: a GET request whose reply fits into memory, with redirects and retries. Ranges of
- * large files are transfers (net/transfer.h).
+ * net/fetch.h: a request whose reply fits into memory, with redirects and retries: GET, or POST with
+ * a body in memory. Ranges of large files are transfers (net/transfer.h).
  */
 #ifndef WB_NET_FETCH_H
 #define WB_NET_FETCH_H
@@ -10,11 +10,17 @@
 #include "net/url.h"
 
 #define WB__REDIRECTS_MAX 20u
+#define WB__TYPE_LFS "application/vnd.git-lfs+json"
 
 typedef struct wb__fetch {
     wb__url url; /* the URL to fetch; after a redirect, its target */
     wb__response response;
     wb__buffer reply; /* `ceiling` of this buffer is the maximum size of the reply */
+
+    /* ---- for POST, set after wb__fetch_begin; redirects of a POST are not followed ---- */
+    const char *type; /* media type of the body; NULL: GET */
+    wb__str body;     /* borrowed until wb__fetch_free */
+    bool once;        /* do not send the request again if the server may have executed it */
 } wb__fetch;
 
 /* Prepares a request. `limit` is the maximum size of the reply in bytes. Release with

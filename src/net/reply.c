@@ -1,6 +1,7 @@
 #include "net/reply.h"
 
 #include "net/net_messages.h"
+#include "net/response.h"
 
 void wb__reply_begin(wb__reply *reply, wb__context *context, const char *text, size_t n,
                      const char *what)
@@ -110,6 +111,30 @@ bool wb__reply_uint(wb__reply *reply, uint64_t *value)
     if (reply->json.token != WB__JSON_UINT)
         return wb__reply_fail(reply, "a number was expected");
     *value = reply->json.uint;
+    return true;
+}
+
+bool wb__reply_size(wb__reply *reply, uint64_t *value)
+{
+    if (!next(reply))
+        return false;
+    if (reply->json.token == WB__JSON_UINT)
+        *value = reply->json.uint;
+    else if (reply->json.token != WB__JSON_NULL &&
+             (reply->json.token != WB__JSON_STRING || !wb__parse_decimal(reply->json.text, value)))
+        return wb__reply_fail(reply, "a number was expected");
+    return true;
+}
+
+bool wb__reply_bool(wb__reply *reply, bool *value)
+{
+    if (!next(reply))
+        return false;
+    wb__json_token token = reply->json.token;
+    if (token == WB__JSON_TRUE || token == WB__JSON_FALSE)
+        *value = token == WB__JSON_TRUE;
+    else if (token != WB__JSON_NULL)
+        return wb__reply_fail(reply, "true or false was expected");
     return true;
 }
 

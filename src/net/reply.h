@@ -49,6 +49,12 @@ bool wb__reply_string(wb__reply *reply, char *text, size_t capacity);
 /* Reads the number that is the value of the current key. null leaves *value unchanged. */
 bool wb__reply_uint(wb__reply *reply, uint64_t *value);
 
+/* As wb__reply_uint; the number may also be in a string. */
+bool wb__reply_size(wb__reply *reply, uint64_t *value);
+
+/* Reads true or false. null leaves *value unchanged. */
+bool wb__reply_bool(wb__reply *reply, bool *value);
+
 /* Copies the string that is the value of the current key to the arena. If the value is null, *text
  * becomes empty. */
 bool wb__reply_arena(wb__reply *reply, wb__arena *arena, wb__str *text);

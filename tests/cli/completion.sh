@@ -19,7 +19,7 @@ expect() {
     got=$(ask "$@")
     [[ $got == "$want" ]] || { echo "wb $*: '$got', expected '$want'"; exit 1; }
 }
-expect 'inspect verify doctor export get codec hash diff load list convert edit realign pull help --help --version' wb ''
+expect 'inspect verify doctor export get codec hash diff load list convert edit realign pull push help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
 expect '--json --no-tensors --tensors --sort --top --metadata --config --layers --tree --tokens --template --modelfile --no-metadata --filter --names --compatible --family --max-header --store --follow-links --sandbox --plain-http --retries --netrc --progress --wide --color --verbose --help' wb inspect --

@@ -65,17 +65,27 @@ static struct fixture {
     wb_writer *writer;
     wb_net *net;
     wb_pull *pull;
+    wb_push *push;
+    char *pushed; /* path of the file of `push` */
     uint32_t values[64];
 } f;
 
 #define PULL_ADDRESS "hf://o/n@0123456789abcdef0123456789abcdef01234567"
 
-/* Opens a download whose listing is in the cache, so that it needs no request. */
+static wb_status open_push(const wb_push_options *options, wb_push **push)
+{
+    const char *const paths[] = {f.pushed};
+    return wb_push_open(f.net, "hf://o/n", paths, 1, options, push, NULL);
+}
+
+/* Opens a download and an upload. The listing and the commit of the branch are in the cache, so that
+ * they need no request. */
 static void open_pull(void)
 {
     static const char listing[] = "{\"format_version\":1,\"files\":{\"x\":{\"size\":1,"
                                   "\"blob_id\":\"0123456789abcdef0123456789abcdef01234567\"}}}";
-    static const char *const folders[] = {"", "/models--o--n", "/models--o--n/trees"};
+    static const char *const folders[] = {"", "/models--o--n", "/models--o--n/trees",
+                                          "/models--o--n/refs"};
     char *cache = text_of("%s/cache", f.folder);
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char *folder = text_of("%s%s", cache, folders[i]);
@@ -83,11 +93,17 @@ static void open_pull(void)
         free(folder);
     }
     char *tree = text_of("%s/models--o--n/trees/%s.json", cache, strchr(PULL_ADDRESS, '@') + 1);
+    char *branch = text_of("%s/models--o--n/refs/main", cache);
+    f.pushed = text_of("%s/pushed", cache);
     write_file(tree, listing, sizeof listing - 1);
+    write_file(branch, strchr(PULL_ADDRESS, '@') + 1, 40);
+    write_file(f.pushed, "x", 1);
     setenv("HF_HUB_OFFLINE", "1", 1);
     setenv("HF_HUB_CACHE", cache, 1);
     OK(wb_net_open(NULL, &f.net, E));
     OK(wb_pull_open(f.net, PULL_ADDRESS, NULL, &f.pull, E));
+    assert_int_equal(open_push(NULL, &f.push), WB_OK);
+    free(branch);
     free(tree);
     free(cache);
 }
@@ -165,6 +181,8 @@ static void set_up(void)
 static void tear_down(void)
 {
     wb_pull_close(f.pull);
+    wb_push_close(f.push);
+    free(f.pushed);
     wb_net_close(f.net);
     wb_writer_free(f.writer);
     wb_conversion_free(f.conversion);
@@ -405,12 +423,18 @@ static wb_status pull_file_at(void *s, int fails)
     return wb_pull_file_at(f.pull, fails ? 9 : 0, s, NULL);
 }
 
+static wb_status push_file_at(void *s, int fails)
+{
+    return wb_push_file_at(f.push, fails ? 9 : 0, s, NULL);
+}
+
 static const struct output {
     wb__abi_id id;
     wb_status (*call)(void *s, int fails);
 } outputs[] = {
     {WB__ABI_wb_net_stats, net_statistics},
     {WB__ABI_wb_pull_file, pull_file_at},
+    {WB__ABI_wb_push_file, push_file_at},
     {WB__ABI_wb_file, file_at},
     {WB__ABI_wb_file, writer_file_at},
     {WB__ABI_wb_tensor, tensor_at},
@@ -624,6 +648,14 @@ static wb_status pull_options(const void *s)
     return status;
 }
 
+static wb_status push_options(const void *s)
+{
+    wb_push *push;
+    wb_status status = open_push(s, &push);
+    wb_push_close(push);
+    return status;
+}
+
 static wb_status source(const void *s)
 {
     wb_model *model;
@@ -811,6 +843,7 @@ static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .rank = 10};
 static const wb_net_options t_net_options = {.size = sizeof t_net_options, .flags = 1};
 static const wb_pull_options t_pull_options = {.size = sizeof t_pull_options, .flags = 1};
+static const wb_push_options t_push_options = {.size = sizeof t_push_options, .message = "m"};
 static const wb_open_options t_open = {.size = sizeof t_open};
 static int own_none(void *ctx, const char *path)
 {
@@ -904,6 +937,7 @@ static const struct input {
 } inputs[] = {
     {WB__ABI_wb_net_options, net_options, &t_net_options},
     {WB__ABI_wb_pull_options, pull_options, &t_pull_options},
+    {WB__ABI_wb_push_options, push_options, &t_push_options},
     {WB__ABI_wb_limits, limits, &t_limits},
     {WB__ABI_wb_open_options, open_with, &t_open},
     {WB__ABI_wb_source, source, &t_source},
