@@ -219,6 +219,14 @@ static const char *keep(wb_push *push, wb__reply *reply)
     return text.len == 0 ? NULL : text.ptr;
 }
 
+static const char **make_parts(wb_push *push)
+{
+    const char **parts = wb__arena_alloc(&push->arena, PARTS_MAX * sizeof *parts);
+    for (size_t i = 0; i < PARTS_MAX && parts != NULL; i++)
+        parts[i] = NULL;
+    return parts;
+}
+
 /* Reads "header": {"chunk_size": "…", "1": "…", …}. */
 static void read_parts(wb_push *push, wb__reply *reply, wb__push_object *object)
 {
@@ -231,7 +239,7 @@ static void read_parts(wb_push *push, wb__reply *reply, wb__push_object *object)
             (void)wb__reply_size(reply, &object->part_bytes);
         } else if (is_part) {
             if (object->parts == NULL)
-                object->parts = wb__arena_alloc(&push->arena, PARTS_MAX * sizeof(char *));
+                object->parts = make_parts(push);
             if (object->parts == NULL) {
                 reply->status = wb__fail_memory(reply->context);
                 return;

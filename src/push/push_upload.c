@@ -383,7 +383,17 @@ static wb_status send_group(upload *u)
     return status;
 }
 
-/* Takes the next items that must be sent. */
+/* Returns true if an object of the group has the contents of the item. */
+static bool is_in_group(const upload *u, const wb__push_item *item)
+{
+    for (size_t i = 0; i < u->count; i++) {
+        if (strcmp(u->objects[i].item->sha256, item->sha256) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the next items that must be sent. Of items with the same contents, takes only one. */
 static wb_status take_group(upload *u, size_t *next)
 {
     wb_status status = WB_OK;
@@ -392,11 +402,24 @@ static wb_status take_group(upload *u, size_t *next)
         wb__push_item *item = &u->push->items[*next];
         if (item->state != WB__PUSH_NEW || !item->is_lfs)
             continue;
-        u->objects[u->count++] = (wb__push_object){.item = item};
         if (item->sha256[0] == '\0')
             status = wb__push_hash(u->push, u->context, item);
+        if (status == WB_OK && !is_in_group(u, item))
+            u->objects[u->count++] = (wb__push_object){.item = item};
     }
     return status;
+}
+
+/* Marks the items before `end` whose contents were sent for another item. */
+static void mark_twins(const upload *u, size_t end)
+{
+    for (size_t i = 0; i < end; i++) {
+        wb__push_item *item = &u->push->items[i];
+        if (item->state == WB__PUSH_NEW && item->is_lfs) {
+            item->state = WB__PUSH_STORED;
+            u->push->sent += item->size;
+        }
+    }
 }
 
 /* Keeps the objects of the group that are still missing. Returns false if there are none. */
@@ -422,6 +445,8 @@ static wb_status send_all(upload *u)
                                 WB__STR(""), WB__MSG_PUSH_EXPIRED, u->refusal);
             status = send_group(u);
         }
+        if (status == WB_OK)
+            mark_twins(u, next);
     }
     return status;
 }
