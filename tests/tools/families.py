@@ -87,6 +87,17 @@ PEERS = {
                       max_position_embeddings=64, rms_norm_eps=1e-6,
                       tie_word_embeddings=False, bos_token_id=1, eos_token_id=2),
                  {}, ("self_attn.W_pack", "self_attn.{}_proj", lambda c: (1, c["num_attention_heads"]))),
+    "chatglm_model": ("Glm", dict(head_dim=4, rms_norm_eps=1e-5, attention_bias=True,
+                                  rope_parameters=dict(rope_type="default", rope_theta=50000.0, partial_rotary_factor=0.5)),
+                      dict(model_type="chatglm", architectures=["ChatGLMModel"], num_layers=2, hidden_size=16,
+                           ffn_hidden_size=24, num_attention_heads=4, multi_query_attention=True,
+                           multi_query_group_num=2, kv_channels=4, seq_length=64, padded_vocab_size=VOCAB, rope_ratio=5,
+                           layernorm_epsilon=1e-5, rmsnorm=True, post_layer_norm=True, tie_word_embeddings=False),
+                      {"model.embed_tokens": "transformer.embedding.word_embeddings",
+                       "model.norm": "transformer.encoder.final_layernorm", "lm_head": "transformer.output_layer",
+                       "model.layers": "transformer.encoder.layers", "self_attn.o_proj": "self_attention.dense",
+                       "mlp.gate_up_proj": "mlp.dense_h_to_4h", "mlp.down_proj": "mlp.dense_4h_to_h"},
+                      ("self_attention.query_key_value", "self_attn.{}_proj", lambda c: (1, c["multi_query_group_num"]))),
     "exaone": ("Llama", dict(rope_parameters=dict(LLAMA3, rope_theta=10000.0)),
                dict(model_type="exaone", architectures=["ExaoneForCausalLM"], activation_function="silu", hidden_size=16,
                     intermediate_size=24, num_layers=2, num_attention_heads=4, num_key_value_heads=2, vocab_size=VOCAB,
@@ -121,7 +132,8 @@ PEERS = {
 
 # llama.cpp takes GELU from a table of binary16 values: less weight of the feed-forward makes its error smaller.
 GELU = {"bloom", "falcon", "falcon40", "gpt2", "gptneox", "mpt", "starcoder"}
-NOT_IN_MLX = {"gpt2"}  # families whose conversion to MLX is refused
+OTHER_BACK = {"chatglm_model"}  # families that the way back gives another class
+NOT_IN_MLX = {"chatglm", "chatglm_model", "gpt2"}  # families whose conversion to MLX is refused
 
 
 def run(*command, check=True):
@@ -184,8 +196,8 @@ def fused(name, state):
     groups = numbers(PEERS[name][2])[0]
     for key in [k for k in state if part.format("q") in k]:
         parts = [state.pop(key.replace(part.format("q"), part.format(p))) for p in "qkv"]
-        rows = torch.cat([p.reshape(groups, -1, p.shape[-1]) for p in parts], 1)
-        state[key.replace(part.format("q"), whole)] = rows.reshape(-1, rows.shape[-1])
+        rows = torch.cat([p.reshape(groups, -1, *p.shape[1:]) for p in parts], 1)
+        state[key.replace(part.format("q"), whole)] = rows.reshape(-1, *rows.shape[2:])
     return state
 
 
@@ -199,10 +211,10 @@ def divided(name, state):
     groups, heads = numbers(PEERS[name][2])
     for key in [k for k in state if whole in k]:
         rows = state.pop(key)
-        rows = rows.reshape(groups, -1, rows.shape[-1])
+        rows = rows.reshape(groups, -1, *rows.shape[1:])
         n = heads * PEERS[name][2]["hidden_size"] // PEERS[name][2]["num_attention_heads"] // groups
         for p, tensor in zip("qkv", rows.split([rows.shape[1] - 2 * n, n, n], 1)):
-            state[key.replace(whole, part.format(p))] = tensor.reshape(-1, rows.shape[-1])
+            state[key.replace(whole, part.format(p))] = tensor.reshape(-1, *rows.shape[2:])
     return state
 
 
@@ -210,8 +222,8 @@ def peer_of(name, path):
     """The peer of a family, with the tensors of a folder of this family."""
     import torch, safetensors.torch
     peer, said = model_of(name), json.loads((pathlib.Path(path) / "config.json").read_text())
-    if said["model_type"] == "llama":
-        return model_from(peer, path)
+    if said["model_type"] in ("llama", "glm"):  # the way back gives the class of the peer
+        return model_from(type(peer), path)
     faults = {k: (v, said.get(k)) for k, v in PEERS[name][2].items()
               if isinstance(v, (int, float)) and abs(v - said.get(k, 1e9)) > 1e-6 * abs(v)}
     assert said["model_type"] == PEERS[name][2]["model_type"] and not faults, faults
@@ -321,7 +333,7 @@ def check(wb, data):
             if name not in NOT_IN_MLX:
                 run(wb, "convert", folder, f"{out}/mlx", "--to", "mlx")
                 run(wb, "convert", f"{out}/mlx", f"{out}/again", "--to", "safetensors")
-            for way in ["back"] if name in NOT_IN_MLX else ["back", "again"]:
+            for way in [w for w, no in (("back", OTHER_BACK), ("again", NOT_IN_MLX)) if name not in no]:
                 made = tensors(f"{out}/{way}")
                 differ = [k for k, v in tensors(folder).items() if made.pop(k, None) != v] + list(made)
                 if differ:

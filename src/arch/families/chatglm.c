@@ -57,8 +57,21 @@ static const wb__op e10[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
                              {WB__OP_NAME, 0, "head_dim"},
                              {WB__OP_DIV, 0, NULL},
                              {0}};
+static const wb__op e11[] = {{WB__OP_CALL, 13, "layers.0.attention.q.bias"},
+                             {WB__OP_CALL, 13, "layers.0.attention.qkv.bias"},
+                             {WB__OP_OR, 0, NULL},
+                             {0}};
 static const wb__key_row keys[] = {
     {"partial_rotary_factor", 0, 1, 0, e10, NULL},
+    {"attention_bias", 0, 1, 0, e11, NULL},
+};
+static const wb__op e12[] = {{WB__OP_NAME, 0, "rope_dimension_count"},
+                             {WB__OP_NAME, 0, "head_dim"},
+                             {WB__OP_NE, 0, NULL},
+                             {0}};
+static const wb__limit limits[] = {
+    {4, 1, "partial_rotary_factor", e12,
+     "mlx-lm applies RoPE to the complete heads of this architecture"},
 };
 extern const wb__family wb__family_chatglm;
 const wb__family wb__family_chatglm = {
@@ -72,7 +85,9 @@ const wb__family wb__family_chatglm = {
     .values = values,
     .value_count = 6,
     .keys = keys,
-    .key_count = 1,
+    .key_count = 2,
+    .limits = limits,
+    .limit_count = 1,
     .rope = 4,
     .norm_sides = 0,
     .has_norm_sides = 0,

@@ -38,6 +38,7 @@ extern const wb__family wb__family_arcee;
 extern const wb__family wb__family_baichuan;
 extern const wb__family wb__family_bloom;
 extern const wb__family wb__family_chatglm;
+extern const wb__family wb__family_chatglm_model;
 extern const wb__family wb__family_cohere;
 extern const wb__family wb__family_cohere2;
 extern const wb__family wb__family_ernie4_5_moe;
@@ -100,6 +101,7 @@ const wb__family *const wb__families[] = {
     &wb__family_baichuan,
     &wb__family_bloom,
     &wb__family_chatglm,
+    &wb__family_chatglm_model,
     &wb__family_cohere,
     &wb__family_cohere2,
     &wb__family_ernie4_5_moe,
@@ -125,4 +127,4 @@ const wb__family *const wb__families[] = {
     &wb__family_internlm3,
 };
 
-const size_t wb__family_count = 60;
+const size_t wb__family_count = 61;
