@@ -5,8 +5,10 @@ mkdir -p hub/owner
 cp -r "$SOURCE/demo/tiny-pycode" hub/owner/name
 mkdir hub/owner/name/gguf
 wb convert "$SOURCE/demo/tiny-pycode" hub/owner/name/gguf/model.gguf --to gguf
-echo '{"branches": {"v1.0": "owner/name"}}' >hub/owner/name/.hub.json
+echo '{"branches": {"v1.0": "owner/name", "dev": "owner/name"}}' >hub/owner/name/.hub.json
 start_hub hub
+HF_TOKEN=hf_good # the token that the server accepts
+export HF_TOKEN
 
 # Returns the commands of a page, without optional parts in brackets and without explanations.
 on_page() {
@@ -35,6 +37,7 @@ prepare() {
     wb convert from parts/model.gguf --max-shard-size 2M
     wb convert from llama3 --to ollama
     head -c 2000000 model.gguf >download.gguf
+    cp model.gguf model-two.gguf
     head -c 65536 model.gguf >weights.f32
     wb codec encode --type Q4_K --cols 4096 weights.f32 weights.q4_k
     printf '{{ messages }}' >chat.jinja
