@@ -78,7 +78,8 @@ static void put_string(wb__json_writer *writer, wb__str text)
         }
         i += length;
     }
-    put(writer, text.ptr + plain, text.len - plain);
+    if (plain < text.len) /* an empty text may have ptr NULL */
+        put(writer, text.ptr + plain, text.len - plain);
     put(writer, "\"", 1);
 }
 
