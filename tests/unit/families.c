@@ -18,7 +18,7 @@ static _Thread_local wb_error error;
 static wb_status read_with(const char *const *texts, size_t count, const wb_allocator *allocator,
                            wb_families **families)
 {
-    static char paths[TABLES_MOST][8];
+    static char paths[TABLES_MOST][24];
     wb_family_table tables[TABLES_MOST];
     wb_open_options options = WB_OPEN_OPTIONS_INIT;
     options.allocator = allocator;
