@@ -47,7 +47,7 @@ static int open_net(const arguments *args, wb_net **net)
 int remote_run(const arguments *args,
                wb_status (*work)(const arguments *args, wb_net *net, wb_error *error))
 {
-    wb_net *net;
+    wb_net *net = NULL;
     wb_error error;
     int code = open_net(args, &net);
     if (code != 0)
