@@ -1,7 +1,5 @@
 #include "net/fetch.h"
 
-#include <time.h>
-
 #include "net/remote_address.h"
 #include "net/retry.h"
 #include "net/trust.h"
@@ -138,16 +136,12 @@ static wb_status follow(wb__fetch *fetch, wb_net *net, wb__context *context, uns
 static bool wait_again(const attempt *a, unsigned *failures)
 {
     wb_net *net = a->net;
-    uint64_t asked = wb__response_wait(&a->fetch->response, (int64_t)time(NULL));
+    uint64_t until = wb__retry_time(net, a->exchange.outcome, &a->fetch->response, failures);
     wb__net_lock(net);
-    unsigned limit = wb__retry_limit(net->options.retries, a->exchange.outcome, net->received);
-    uint64_t wait =
-        ++*failures > limit ? UINT64_MAX : wb__retry_wait_ms(*failures, asked, wb__net_random(net));
-    uint64_t until = wait == UINT64_MAX ? 0 : wb__net_now_ms() + wait;
     while (wb__net_now_ms() < until)
         wb__net_wait_until(net, until);
     wb__net_unlock(net);
-    return wait != UINT64_MAX;
+    return until != 0;
 }
 
 /* Returns true if a reply arrived completely and its status is not a temporary failure. */

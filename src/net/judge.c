@@ -12,8 +12,6 @@
  */
 #include "net/transfer.h"
 
-#include <time.h>
-
 #include "net/names.h"
 #include "net/retry.h"
 #include "net/trust.h"
@@ -74,18 +72,10 @@ static void again(const judgement *j)
 static bool again_later(const judgement *j)
 {
     wb__transfer *t = j->t;
-    uint64_t asked = wb__response_wait(j->response, (int64_t)time(NULL));
-    wb__net_lock(j->net);
-    unsigned limit =
-        wb__retry_limit(j->net->options.retries, t->exchange.outcome, j->net->received);
-    uint64_t wait = ++t->failures > limit
-                        ? UINT64_MAX
-                        : wb__retry_wait_ms(t->failures, asked, wb__net_random(j->net));
-    wb__net_unlock(j->net);
-    if (wait == UINT64_MAX)
-        return false;
-    set_state(j, WB__TRANSFER_IDLE, wb__net_now_ms() + wait);
-    return true;
+    uint64_t next = wb__retry_time(j->net, t->exchange.outcome, j->response, &t->failures);
+    if (next != 0)
+        set_state(j, WB__TRANSFER_IDLE, next);
+    return next != 0;
 }
 
 /* ---- redirects ---- */

@@ -1,5 +1,7 @@
 #include "net/retry.h"
 
+#include <time.h>
+
 bool wb__outcome_passes(wb__outcome outcome)
 {
     switch (outcome) {
@@ -36,4 +38,16 @@ uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random)
     unsigned doublings = failures == 0 ? 0 : failures - 1;
     uint64_t wait = doublings >= 6 ? WB__RETRY_LAST_MS : (uint64_t)WB__RETRY_FIRST_MS << doublings;
     return wait - random % (wait / 2);
+}
+
+uint64_t wb__retry_time(wb_net *net, wb__outcome outcome, const wb__response *response,
+                        unsigned *failures)
+{
+    uint64_t asked = wb__response_wait(response, (int64_t)time(NULL));
+    wb__net_lock(net);
+    unsigned limit = wb__retry_limit(net->options.retries, outcome, net->received);
+    uint64_t wait =
+        ++*failures > limit ? UINT64_MAX : wb__retry_wait_ms(*failures, asked, wb__net_random(net));
+    wb__net_unlock(net);
+    return wait == UINT64_MAX ? 0 : wb__net_now_ms() + wait;
 }

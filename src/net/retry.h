@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "net/engine.h"
+#include "net/net.h"
 
 #define WB__RETRY_FIRST_MS 500u
 #define WB__RETRY_LAST_MS 30000u
@@ -33,5 +34,13 @@ unsigned wb__retry_limit(unsigned retries, wb__outcome outcome, uint64_t receive
  * seconds that the server asks for, or UINT64_MAX if it does not ask. `random` is a random number.
  */
 uint64_t wb__retry_wait_ms(unsigned failures, uint64_t asked, uint64_t random);
+
+/*
+ * Counts a failed attempt in *failures. Returns the time of the next attempt, to be compared with
+ * wb__net_now_ms. Returns 0 if there shall be none, because there were too many failures in a row,
+ * or the server asks for too long a wait. The lock of `net` must not be held.
+ */
+uint64_t wb__retry_time(wb_net *net, wb__outcome outcome, const wb__response *response,
+                        unsigned *failures);
 
 #endif

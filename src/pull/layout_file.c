@@ -26,18 +26,6 @@
 
 #define NAME_MAX_WHOLE 100 /* a longer name is shortened in the names of its partial files */
 
-static int open_root(wb_pull *pull)
-{
-    if (pull->root < 0)
-        pull->root = open(pull->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return pull->root;
-}
-
-static int open_file(wb_pull *pull, const wb__pull_item *item)
-{
-    return open_root(pull) < 0 ? -1 : wb__below_open(pull->root, item->file->path);
-}
-
 static wb_status look_inside(wb_pull *pull, wb__context *context, int fd, wb__pull_item *item)
 {
     struct stat st;
@@ -58,7 +46,7 @@ static wb_status look_inside(wb_pull *pull, wb__context *context, int fd, wb__pu
 static wb_status look(wb_pull *pull, wb__context *context, wb__pull_item *item)
 {
     context->file = pull->path;
-    int fd = open_file(pull, item);
+    int fd = wb__pull_open_plain(pull, item);
     if (fd < 0)
         return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, WB__MSG_PULL_STORE);
     wb_status status = look_inside(pull, context, fd, item);
@@ -71,7 +59,7 @@ static wb_status begin(wb_pull *pull, wb__context *context)
     wb_status status = wb__directories_make(context, pull->path);
     if (status != WB_OK)
         return status;
-    if (open_root(pull) >= 0)
+    if (wb__pull_open_root(pull) >= 0)
         pull->store = fcntl(pull->root, F_DUPFD_CLOEXEC, 0);
     return pull->store >= 0 ? WB_OK : wb__pull_fail_path(pull, context, "", errno);
 }
@@ -132,7 +120,7 @@ static int end(wb_pull *pull)
 
 const wb__pull_layout wb__layout_file = {.store = "",
                                          .look = look,
-                                         .open = open_file,
+                                         .open = wb__pull_open_plain,
                                          .begin = begin,
                                          .lock = take_lock,
                                          .partial_name = partial_name,

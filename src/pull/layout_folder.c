@@ -134,23 +134,10 @@ static wb_status look_inside(wb_pull *pull, wb__context *context, int fd, wb__pu
     return status;
 }
 
-/* Opens the directory, if it exists. */
-static int open_root(wb_pull *pull)
-{
-    if (pull->root < 0)
-        pull->root = open(pull->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return pull->root;
-}
-
-static int open_file(wb_pull *pull, const wb__pull_item *item)
-{
-    return open_root(pull) < 0 ? -1 : wb__below_open(pull->root, item->file->path);
-}
-
 static wb_status look(wb_pull *pull, wb__context *context, wb__pull_item *item)
 {
     context->file = item->file->path;
-    int fd = open_file(pull, item);
+    int fd = wb__pull_open_plain(pull, item);
     if (fd < 0)
         return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, WB__MSG_PULL_STORE);
     wb_status status = look_inside(pull, context, fd, item);
@@ -171,7 +158,7 @@ static wb_status begin(wb_pull *pull, wb__context *context)
     wb__buffer_free(&below);
     if (status != WB_OK)
         return status;
-    int hidden = open_root(pull) < 0 ? -1 : wb__below_folder(pull->root, HIDDEN, true);
+    int hidden = wb__pull_open_root(pull) < 0 ? -1 : wb__below_folder(pull->root, HIDDEN, true);
     if (hidden < 0)
         return wb__pull_fail_path(pull, context, "", errno);
     int os_error = wb__pull_write_tag(hidden);
@@ -244,7 +231,7 @@ static int end(wb_pull *pull)
 
 const wb__pull_layout wb__layout_folder = {.store = HIDDEN "/download",
                                            .look = look,
-                                           .open = open_file,
+                                           .open = wb__pull_open_plain,
                                            .begin = begin,
                                            .lock = take_lock,
                                            .partial_name = partial_name,

@@ -115,6 +115,12 @@ wb_status wb__pull_run(wb_pull *pull, wb__context *context, const wb_progress *p
 /* Closes all directories, which `begin` opens again. */
 void wb__pull_close_folders(wb_pull *pull);
 
+/* Opens the directory of the download, if it exists. Returns pull->root, or -1 and errno. */
+int wb__pull_open_root(wb_pull *pull);
+
+/* wb__pull_layout.open for files that are stored under their own path below the directory. */
+int wb__pull_open_plain(wb_pull *pull, const wb__pull_item *item);
+
 /* Returns the disk space in bytes that the partial files of missing items occupy. */
 uint64_t wb__pull_partial_room(const wb_pull *pull);
 

@@ -22,6 +22,18 @@
     "# This file is a cache directory tag created by weighbridge.\n"                               \
     "# For information about cache directory tags, see https://bford.info/cachedir/\n"
 
+int wb__pull_open_root(wb_pull *pull)
+{
+    if (pull->root < 0)
+        pull->root = open(pull->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return pull->root;
+}
+
+int wb__pull_open_plain(wb_pull *pull, const wb__pull_item *item)
+{
+    return wb__pull_open_root(pull) < 0 ? -1 : wb__below_open(pull->root, item->file->path);
+}
+
 wb_status wb__pull_fail_path(wb_pull *pull, wb__context *context, const char *path, int os_error)
 {
     const char *file = path[0] == '\0' ? pull->folder : path;

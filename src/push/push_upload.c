@@ -7,7 +7,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
-#include <time.h>
 #include <unistd.h>
 
 #include "io/sink.h"
@@ -150,16 +149,9 @@ static bool is_refusal(unsigned status)
 /* Schedules another attempt. Returns false if there were too many. */
 static bool again_later(slot *s)
 {
-    uint64_t asked = wb__response_wait(&s->exchange.response, (int64_t)time(NULL));
-    wb__net_lock(s->net);
-    unsigned limit =
-        wb__retry_limit(s->net->options.retries, s->exchange.outcome, s->net->received);
-    uint64_t wait = ++s->failures > limit
-                        ? UINT64_MAX
-                        : wb__retry_wait_ms(s->failures, asked, wb__net_random(s->net));
-    wb__net_unlock(s->net);
-    s->not_before = wait == UINT64_MAX ? 0 : wb__net_now_ms() + wait;
-    return wait != UINT64_MAX;
+    s->not_before =
+        wb__retry_time(s->net, s->exchange.outcome, &s->exchange.response, &s->failures);
+    return s->not_before != 0;
 }
 
 static wb_status fail_part(const slot *s, wb__context *context)
