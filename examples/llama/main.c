@@ -266,5 +266,7 @@ int main(int argc, char **argv)
     }
     free(given.ids);
     free(input);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fail("standard output", "cannot be written");
     return 0;
 }

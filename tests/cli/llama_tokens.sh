@@ -108,6 +108,10 @@ for args, message in (((), "TEXT: is missing"), (("a",), "MODEL: is missing"), (
     assert message in printed and "usage: llama [options] TEXT MODEL" in printed, (args, printed)
 assert run("-h") == run("--help") and "-t TEMP" in run("-h")
 assert run("-T", "--", "-5", demo) == run("-T", "-", demo, input=b"-5")
+with open("/dev/full", "wb") as full:
+    for args in ("-n", "1", "a", demo), ("-T", "a", demo):
+        done = subprocess.run([LLAMA, *args], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1 and b"standard output: cannot be written" in done.stderr, done
 assert "has no tokenizer" in run("a", DATA / "models/qwen3-bf16", code=1)
 assert run("-n", 1, "-i", "3 5", DATA / "models/qwen3-bf16").startswith("3 5 ")
 
